@@ -123,6 +123,8 @@ class Document:
         blocks: tile ``text``; empty for a blank text.
         encoding: Python codec name that gives the bytes back (``utf-8-sig`` when a BOM led).
         mime: media type, such as ``text/markdown``.
+        reader_state: JSON by which a log's reader goes on where it stopped; None where a file is
+            always read whole.
         raw: the file's bytes, only where encoding ``text`` would not give them back, or where
             ``text`` is blank and so no chunk holds it.
         problems: what was wrong, with the path already set.
@@ -138,6 +140,7 @@ class Document:
     document_tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
     links: tuple[str, ...] = ()
+    reader_state: str | None = None
     raw: bytes | None = None
     problems: tuple[Problem, ...] = ()
 
@@ -184,7 +187,7 @@ class DocumentState:
         looked_at_ns: wall clock when the file was read; a file whose ``mtime_ns`` is not older
             than this by a margin may have changed within the clock's resolution.
         metadata_json: the frontmatter as canonical JSON.
-        raw: zstd-compressed bytes of the file, see :class:`Document`.
+        reader_state, raw: see :class:`Document`; the store compresses ``raw``.
     """
 
     path: str
@@ -201,6 +204,7 @@ class DocumentState:
     tags: tuple[str, ...] = ()
     metadata_json: str = "{}"
     links: tuple[str, ...] = ()
+    reader_state: str | None = None
     raw: bytes | None = None
     problems: tuple[Problem, ...] = ()
 
