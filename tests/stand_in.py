@@ -1,8 +1,8 @@
 """A deterministic embedder for tests: no model, microseconds a text, and it counts its work.
 
-Words and character trigrams of the NFKC-folded text are hashed into a few dimensions, so texts
-that share words are near each other, in any script, and the same text always has the same
-vector, in every process and whatever else is in the batch.
+Each word and character trigram of the NFKC-folded text adds a vector of pseudo-random signs
+made from its hash (a random projection), so texts that share words are near each other, in any
+script, and the same text always has the same vector, in every process and any batch.
 
 Use it in code as ``StandIn()``, or in a configuration as ``model = "tests.stand_in:make"``.
 """
@@ -16,14 +16,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-DIM = 32
+DIM = 64
 
 
 class StandIn:
     """An :class:`lancebrain.embedders.base.Embedder` whose work can be asserted.
 
     Args:
-        dim: length of a vector.
+        dim: length of a vector, a multiple of 8, at most 512.
         revision: part of the fingerprint; another revision is another model.
 
     Attributes:
@@ -71,15 +71,16 @@ class StandIn:
         self.queries.clear()
 
     def _vector(self, text: str) -> NDArray[np.float32]:
-        # The constant first component keeps the vector of any text, also "", from being zero.
         total = np.zeros(self.dim, dtype=np.float64)
+        # Features add multiples of 0.5, so this keeps the vector of any text, also "", from zero.
         total[0] = 0.1
         for feature, weight in _features(text):
             digest = hashlib.blake2b(
-                f"{self._revision}\0{feature}".encode("utf-8", "surrogatepass"), digest_size=8
+                f"{self._revision}\0{feature}".encode("utf-8", "surrogatepass"),
+                digest_size=self.dim // 8,
             ).digest()
-            number = int.from_bytes(digest, "big")
-            total[1 + (number >> 1) % (self.dim - 1)] += weight if number & 1 else -weight
+            bits = np.unpackbits(np.frombuffer(digest, dtype=np.uint8))
+            total += weight * (2.0 * bits - 1.0)
         return (total / np.linalg.norm(total)).astype(np.float32)
 
 
