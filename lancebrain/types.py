@@ -69,12 +69,13 @@ class SourceFile:
 
     Attributes:
         path: document path, always valid Unicode.
-        file: where the bytes are, as the OS names it.
+        file: absolute name of the file, as ``os.fsdecode`` gives it; a string, since a walk
+            makes one for every file and a ``Path`` takes as long as the ``stat``.
     """
 
     source: Source
     path: str
-    file: Path
+    file: str
     size: int
     mtime_ns: int
 
