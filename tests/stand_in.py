@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -71,24 +72,27 @@ class StandIn:
         self.queries.clear()
 
     def _vector(self, text: str) -> NDArray[np.float32]:
-        total = np.zeros(self.dim, dtype=np.float64)
-        # Features add multiples of 0.5, so this keeps the vector of any text, also "", from zero.
-        total[0] = 0.1
-        for feature, weight in _features(text):
-            digest = hashlib.blake2b(
+        counts = Counter(_features(text))
+        digests = b"".join(
+            hashlib.blake2b(
                 f"{self._revision}\0{feature}".encode("utf-8", "surrogatepass"),
                 digest_size=self.dim // 8,
             ).digest()
-            bits = np.unpackbits(np.frombuffer(digest, dtype=np.uint8))
-            total += weight * (2.0 * bits - 1.0)
+            for feature in counts
+        )
+        bits = np.unpackbits(np.frombuffer(digests, dtype=np.uint8)).reshape(-1, self.dim)
+        weights = np.fromiter(counts.values(), dtype=np.float64, count=len(counts))
+        total = weights @ (2.0 * bits - 1.0)
+        # The sums above are whole numbers: this keeps the vector of any text, also "", from zero.
+        total[0] += 0.1
         return (total / np.linalg.norm(total)).astype(np.float32)
 
 
-def _features(text: str) -> Iterator[tuple[str, float]]:
+def _features(text: str) -> Iterator[str]:
     for word in unicodedata.normalize("NFKC", text).lower().split():
-        yield word, 1.0
+        yield word
         for start in range(len(word) - 2):
-            yield word[start : start + 3], 0.5
+            yield word[start : start + 3]
 
 
 def make() -> StandIn:
