@@ -71,6 +71,8 @@ class SourceFile:
         path: document path, always valid Unicode.
         file: absolute name of the file, as ``os.fsdecode`` gives it; a string, since a walk
             makes one for every file and a ``Path`` takes as long as the ``stat``.
+        ctime_ns: of the last change of content or attributes (``st_ctime_ns``): it moves also
+            when a tool sets the old ``mtime`` back. 0 where that is not known.
     """
 
     source: Source
@@ -78,6 +80,7 @@ class SourceFile:
     file: str
     size: int
     mtime_ns: int
+    ctime_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
