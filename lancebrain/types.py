@@ -190,6 +190,7 @@ class DocumentState:
         sha256: of the file's bytes, hex.
         looked_at_ns: wall clock when the file was read; a file whose ``mtime_ns`` is not older
             than this by a margin may have changed within the clock's resolution.
+        ctime_ns: as in :class:`SourceFile`; 0 where it was not known.
         metadata_json: the frontmatter as canonical JSON.
         reader_state, raw: see :class:`Document`; the store compresses ``raw``.
     """
@@ -206,6 +207,7 @@ class DocumentState:
     encoding: str
     title: str
     tags: tuple[str, ...] = ()
+    ctime_ns: int = 0
     metadata_json: str = "{}"
     links: tuple[str, ...] = ()
     reader_state: str | None = None

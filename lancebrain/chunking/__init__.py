@@ -4,3 +4,5 @@
     embedding_text(kind, heading_path, text) -> str
     CHUNKING_VERSION: int
 """
+
+CHUNKING_VERSION = 1

@@ -1,0 +1,99 @@
+"""Rows that may answer a question, by keyword, substring and vector, with their raw scores.
+
+Every one applies the filter before it takes the best rows. Fusing the rankings is the search's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from . import filters
+from .schema import CHUNK_ROWS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lancebrain.types import Filter
+
+    from .connection import Table
+
+_KEY = ["path", "chunk_index"]
+_PHRASE = re.compile(r'"([^"]*)"')
+_WORD = re.compile(r"\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that may answer, and how well by one measure."""
+
+    path: str
+    chunk_index: int
+    score: float
+
+
+def by_keyword(table: Table, query: str, wanted: Filter, limit: int) -> list[Candidate]:
+    """Best chunks by BM25; any word may match, what stands in "quotes" must match as a phrase."""
+    full_text = full_text_query(query)
+    if full_text is None or limit <= 0:
+        return []
+    search = table.search(full_text, query_type="fts")
+    return _taken(search, "_score", wanted, limit)
+
+
+def by_vector(
+    table: Table, vector: NDArray[np.float32], wanted: Filter, limit: int
+) -> list[Candidate]:
+    """Nearest chunks by cosine similarity, exact; rows without a vector are left out."""
+    if limit <= 0:
+        return []
+    search = table.search(vector, vector_column_name="vector", query_type="vector")
+    found = _taken(search.distance_type("cosine"), "_distance", wanted, limit)
+    return [Candidate(c.path, c.chunk_index, 1.0 - c.score) for c in found]
+
+
+def by_substring(table: Table, needle: str, wanted: Filter, limit: int) -> list[Candidate]:
+    """Chunks that contain the needle in any case, each with score 1.0; which of them, when there
+    are more than ``limit``, is not defined."""
+    if not needle or limit <= 0:
+        return []
+    contains = f"contains(lower(text), lower({filters.literal(needle)}))"
+    where = filters.all_of(CHUNK_ROWS, filters.sql_of(wanted), contains)
+    rows = table.search().where(where).select(_KEY).limit(limit).to_arrow()
+    return _candidates(rows, [1.0] * rows.num_rows)
+
+
+def full_text_query(query: str) -> Any | None:
+    """The query in LanceDB's terms, or None when no word is in it.
+
+    Words outside quotes are joined by OR. Phrases are required, all of them; then the words
+    outside add to the score alone.
+    """
+    from lancedb.query import BooleanQuery, MatchQuery, Occur, PhraseQuery
+
+    clean = query.encode("utf-8", "replace").decode("utf-8")
+    phrases = [p for p in _PHRASE.findall(clean) if _WORD.search(p)]
+    words = _PHRASE.sub(" ", clean).strip()
+    clauses: list[tuple[Any, Any]] = [(Occur.MUST, PhraseQuery(p, "text")) for p in phrases]
+    if _WORD.search(words):
+        clauses.append((Occur.SHOULD, MatchQuery(words, "text")))
+    if not clauses:
+        return None
+    return clauses[0][1] if len(clauses) == 1 else BooleanQuery(clauses)
+
+
+def _taken(search: Any, score: str, wanted: Filter, limit: int) -> list[Candidate]:
+    where = filters.sql_of(wanted)
+    if where:
+        search = search.where(where, prefilter=True)
+    rows = search.select([*_KEY, score]).limit(limit).to_arrow()
+    return _candidates(rows, rows[score].to_pylist())
+
+
+def _candidates(rows: pa.Table, scores: list[float]) -> list[Candidate]:
+    paths, indexes = rows["path"].to_pylist(), rows["chunk_index"].to_pylist()
+    return [Candidate(*row) for row in zip(paths, indexes, scores, strict=True)]

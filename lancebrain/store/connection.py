@@ -1,0 +1,47 @@
+"""LanceDB, opened our way: quiet, with bounded caches. The only place that imports it whole."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .schema import TABLE_NAME
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_INDEX_CACHE_BYTES = 256 * 1024 * 1024
+_METADATA_CACHE_BYTES = 64 * 1024 * 1024
+
+Table = Any
+"""A ``lancedb.table.LanceTable``: LanceDB's types are not checked here."""
+
+
+class Connection:
+    """One process's way to the tables of an index folder; its handles share their caches."""
+
+    def __init__(self, folder: Path) -> None:
+        # Lance warns on stderr about ordinary things (a brute-force search); only errors count.
+        os.environ.setdefault("LANCEDB_LOG", "error")
+        # Here and not above: the import takes seconds, and reading a hold or a log needs none.
+        import lancedb
+
+        session = lancedb.Session(
+            index_cache_size_bytes=_INDEX_CACHE_BYTES,
+            metadata_cache_size_bytes=_METADATA_CACHE_BYTES,
+        )
+        self._db = lancedb.connect(folder, session=session)
+
+    def open(self) -> Table:
+        """A new handle at the latest version; it stays there until it is told to move."""
+        return self._db.open_table(TABLE_NAME)
+
+    def create(self, schema: pa.Schema) -> Table:
+        """Create the empty table."""
+        return self._db.create_table(TABLE_NAME, schema=schema, mode="create")
+
+
+def table_folder(folder: Path) -> Path:
+    """Where the table of an index folder is."""
+    return folder / f"{TABLE_NAME}.lance"

@@ -1,0 +1,127 @@
+"""Arrow rows back to the values of the domain: the inverse of ``rows``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from lancebrain.types import Chunk, DocumentState, Problem, StoredChunk
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DOCUMENT_COLUMNS = ("path", "source", "domain", "kind", "tags", "doc")
+CHUNK_COLUMNS = {
+    name: name
+    for name in (
+        "path",
+        "chunk_index",
+        "text",
+        "chunk_hash",
+        "heading_path",
+        "tags",
+        "line_count",
+        "role",
+        "said_at",
+        "created_at",
+        "updated_at",
+    )
+} | {"embedded": "vector IS NOT NULL"}
+"""Output column → SQL expression, as a projection of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentStat:
+    """The part of a document row that tells whether its file is unchanged."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    looked_at_ns: int
+    sha256: str
+
+
+def document_states(table: pa.Table) -> dict[str, DocumentState]:
+    """Document rows (:data:`DOCUMENT_COLUMNS`) by path."""
+    return {
+        path: DocumentState(
+            path=path,
+            source=source,
+            domain=domain,
+            kind=kind,
+            sha256=doc["sha256"],
+            size=doc["size"],
+            mtime_ns=doc["mtime_ns"],
+            ctime_ns=doc["ctime_ns"],
+            looked_at_ns=doc["looked_at_ns"],
+            mime=doc["mime"],
+            encoding=doc["encoding"],
+            title=doc["title"],
+            tags=tuple(tags or ()),
+            metadata_json=doc["metadata"],
+            links=tuple(doc["links"] or ()),
+            reader_state=doc["reader_state"],
+            raw=_decompressed(doc["raw"]),
+            problems=tuple(Problem(path, p["code"], p["message"]) for p in doc["problems"] or ()),
+        )
+        for path, source, domain, kind, tags, doc in _tuples(table, DOCUMENT_COLUMNS)
+    }
+
+
+def stored_chunks(table: pa.Table) -> list[StoredChunk]:
+    """Chunk rows (:data:`CHUNK_COLUMNS`), in the order of the table."""
+    return [
+        StoredChunk(
+            path=path,
+            chunk_index=chunk_index,
+            chunk=Chunk(
+                text=text,
+                chunk_hash=chunk_hash,
+                heading_path=tuple(heading_path or ()),
+                tags=tuple(tags or ()),
+                line_count=line_count,
+                role=role,
+                said_at=said_at,
+            ),
+            embedded=embedded,
+            created_at=created_at,
+            updated_at=updated_at,
+        )
+        for (
+            path,
+            chunk_index,
+            text,
+            chunk_hash,
+            heading_path,
+            tags,
+            line_count,
+            role,
+            said_at,
+            created_at,
+            updated_at,
+            embedded,
+        ) in _tuples(table, tuple(CHUNK_COLUMNS))
+    ]
+
+
+def matrix_of(vectors: pa.ChunkedArray) -> NDArray[np.float32]:
+    """A column of vectors without nulls as (n, dim) float32."""
+    dim = vectors.type.list_size
+    flat = vectors.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    matrix: NDArray[np.float32] = flat.reshape(-1, dim)
+    return matrix
+
+
+def _decompressed(raw: bytes | None) -> bytes | None:
+    if raw is None:
+        return None
+    data: bytes = pa.CompressedInputStream(pa.BufferReader(raw), "zstd").read()
+    return data
+
+
+def _tuples(table: pa.Table, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table[name].to_pylist() for name in columns), strict=True)

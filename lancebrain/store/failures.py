@@ -1,0 +1,70 @@
+"""Errors of LanceDB and the file system, told as ours: what happened and what to do next.
+
+The one boundary where third-party exceptions of the store end.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lancebrain.errors import LancebrainError, StoreError
+
+_NO_ROOM = ("no space left on device", "disk quota exceeded", "storage full")
+_NOT_ALLOWED = ("permission denied", "read-only file system", "operation not permitted")
+_MISSING = ("not found:", "no such file or directory", "notfound")
+
+
+@contextmanager
+def translated(folder: Path, doing: str) -> Iterator[None]:
+    """Run a step of the store; what LanceDB raises leaves as a :class:`StoreError`.
+
+    Args:
+        folder: the index folder, for the message.
+        doing: the step, as in "writing a commit".
+    """
+    try:
+        yield
+    except LancebrainError:
+        raise
+    except (RuntimeError, OSError, ValueError, KeyError) as error:
+        raise as_store_error(error, folder, doing) from error
+    except BaseException as error:
+        # A panic in Rust derives from BaseException, so that only its name tells it apart.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise as_store_error(error, folder, doing) from error
+
+
+def as_store_error(error: BaseException, folder: Path, doing: str) -> StoreError:
+    """``error`` as a sentence about ``folder`` and the next step."""
+    said = str(error)
+    lower = said.lower()
+    number = error.errno if isinstance(error, OSError) else None
+    if number in (errno.ENOSPC, errno.EDQUOT) or any(s in lower for s in _NO_ROOM):
+        return StoreError(
+            f"No room left on the disk of {folder} while {doing}; the index is as it was before.",
+            hint="Free some space and run the command again.",
+        )
+    if number in (errno.EACCES, errno.EPERM, errno.EROFS) or any(s in lower for s in _NOT_ALLOWED):
+        return StoreError(
+            f"The index folder {folder} may not be written, which {doing} needs.",
+            hint="Make it writable, or choose another with --index.",
+        )
+    return StoreError(
+        f"The index in {folder} is damaged ({doing}): {_first_line(said)}",
+        hint="Run `lancebrain doctor --fix`.",
+    )
+
+
+def is_missing_data(error: BaseException) -> bool:
+    """Whether a read failed because a file of its version is gone (cleaned up meanwhile)."""
+    lower = str(error).lower()
+    return any(s in lower for s in _MISSING)
+
+
+def _first_line(text: str) -> str:
+    line = text.strip().splitlines()[0] if text.strip() else "unknown error"
+    return line if len(line) <= 300 else line[:300] + "…"

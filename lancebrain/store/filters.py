@@ -1,0 +1,133 @@
+"""``Filter`` → SQL: the only place where user values become part of an expression.
+
+The expressions run in DataFusion inside Lance. String literals double the quote and need
+nothing else; a backslash is an ordinary character in them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from lancebrain.types import Filter
+
+
+def literal(text: str) -> str:
+    """A string as a SQL literal."""
+    # A lone surrogate has no UTF-8 form, so no row can hold it: the replacement matches nothing.
+    clean = text.encode("utf-8", "replace").decode("utf-8")
+    return "'" + clean.replace("'", "''") + "'"
+
+
+def one_of(column: str, values: Iterable[str]) -> str:
+    """``column`` equals one of the strings."""
+    return f"{column} IN ({', '.join(literal(v) for v in values)})"
+
+
+def sql_of(wanted: Filter) -> str:
+    """The filter as one SQL expression, or ``""`` when it lets everything pass."""
+    terms: list[str] = []
+    for column, values in (
+        ("source", wanted.sources),
+        ("domain", wanted.domains),
+        ("kind", wanted.kinds),
+        ("role", wanted.roles),
+    ):
+        if values:
+            terms.append(one_of(column, values))
+    if wanted.exclude_domains:
+        terms.append(f"NOT {one_of('domain', wanted.exclude_domains)}")
+    if wanted.tags:
+        terms.append(f"array_has_any(tags, [{', '.join(literal(t) for t in wanted.tags)}])")
+    if wanted.path:
+        terms.append(_path_sql(wanted.path))
+    if wanted.since is not None:
+        terms.append(f"{_SAID_OR_CHANGED} >= {_timestamp(wanted.since)}")
+    if wanted.until is not None:
+        terms.append(f"{_SAID_OR_CHANGED} <= {_timestamp(wanted.until)}")
+    return " AND ".join(terms)
+
+
+def all_of(*expressions: str) -> str:
+    """The expressions, the empty ones left out, joined by AND."""
+    return " AND ".join(f"({e})" for e in expressions if e)
+
+
+def under(prefix: str) -> str:
+    """``path`` starts with ``prefix``, as a range, which the BTREE on ``path`` serves."""
+    terms = [f"path >= {literal(prefix)}"]
+    after = _successor(prefix)
+    if after:
+        terms.append(f"path < {literal(after)}")
+    return " AND ".join(terms)
+
+
+def keys_sql(keys: Sequence[tuple[str, int]]) -> str:
+    """The rows with one of these keys, grouped by path."""
+    by_path: dict[str, list[int]] = {}
+    for path, chunk_index in keys:
+        by_path.setdefault(path, []).append(chunk_index)
+    return " OR ".join(
+        f"(path = {literal(path)} AND chunk_index IN ({', '.join(map(str, indexes))}))"
+        for path, indexes in by_path.items()
+    )
+
+
+_SAID_OR_CHANGED = "coalesce(said_at, updated_at)"
+
+
+def _timestamp(at: datetime) -> str:
+    return f"timestamp '{at.astimezone(UTC).isoformat(timespec='microseconds')}'"
+
+
+def _path_sql(path: str) -> str:
+    """A document, everything under a folder, or a glob; a name that holds ``*`` matches itself."""
+    exact = f"path = {literal(path)}"
+    if path.endswith("/"):
+        return f"({under(path)})"
+    head = re.split(r"[*?\[]", path, maxsplit=1)[0]
+    if head == path:
+        return f"({exact} OR ({under(path + '/')}))"
+    pattern = literal(_glob_to_regex(path))
+    return f"({exact} OR ({under(head)} AND regexp_like(path, {pattern})))"
+
+
+def _glob_to_regex(glob: str) -> str:
+    """``*`` and ``?`` stay within a folder, ``**`` does not; ``[a-z]`` and ``[!a]`` are sets."""
+    out: list[str] = []
+    at = 0
+    while at < len(glob):
+        if glob.startswith("**/", at):
+            out.append("(?:.*/)?")
+            at += 3
+        elif glob.startswith("**", at):
+            out.append(".*")
+            at += 2
+        elif glob[at] == "*":
+            out.append("[^/]*")
+            at += 1
+        elif glob[at] == "?":
+            out.append("[^/]")
+            at += 1
+        elif glob[at] == "[" and (end := glob.find("]", at + 2)) > 0:
+            inside = glob[at + 1 : end]
+            negated = inside.startswith("!")
+            members = re.sub(r"([\[\]\\^&~|])", r"\\\1", inside[negated:])
+            out.append(f"[{'^/' if negated else ''}{members}]")
+            at = end + 1
+        else:
+            out.append(re.escape(glob[at]))
+            at += 1
+    return f"(?s)^{''.join(out)}$"
+
+
+def _successor(prefix: str) -> str:
+    """The least string greater than every string that starts with ``prefix``; "" if none."""
+    for at in range(len(prefix) - 1, -1, -1):
+        following = ord(prefix[at]) + 1
+        if 0xD800 <= following <= 0xDFFF:
+            following = 0xE000
+        if following <= 0x10FFFF:
+            return prefix[:at] + chr(following)
+    return ""

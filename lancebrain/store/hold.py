@@ -1,0 +1,81 @@
+"""The hold: while it is set, live sync rests, because someone rolled the index back.
+
+A file of its own, written before the rollback, so that a crash between the two leaves a hold
+that everyone sees and nothing worse.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lancebrain.errors import StoreError
+
+from .failures import translated
+
+
+@dataclass(frozen=True, slots=True)
+class HoldInfo:
+    """What the index is held at.
+
+    Attributes:
+        ref: as the user named it: a version, a tag, a time.
+        version: that ``ref`` meant.
+        at: when it was set.
+    """
+
+    ref: str
+    version: int
+    at: datetime
+
+
+class Hold:
+    """The hold of one index folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = folder / "hold.json"
+
+    def read(self) -> HoldInfo | None:
+        """The hold, or None.
+
+        Raises:
+            StoreError: the file cannot be understood; taking that for "no hold" would let sync
+                undo a rollback.
+        """
+        with translated(self._folder, "reading the hold"):
+            try:
+                text = self._file.read_text(encoding="utf-8")
+            except FileNotFoundError:
+                return None
+        try:
+            fields = json.loads(text)
+            return HoldInfo(
+                ref=str(fields["ref"]),
+                version=int(fields["version"]),
+                at=datetime.fromisoformat(fields["at"]),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(
+                f"The hold in {self._file} is damaged: {error}",
+                hint="Run `lancebrain resume` to lift it.",
+            ) from error
+
+    def set(self, ref: str, version: int, at: datetime) -> None:
+        """Set the hold, in place of any before; durable when this returns."""
+        fields = {"ref": ref, "version": version, "at": at.astimezone(UTC).isoformat()}
+        fresh = self._file.with_suffix(".json.new")
+        with translated(self._folder, "setting the hold"):
+            with fresh.open("w", encoding="utf-8") as file:
+                json.dump(fields, file, ensure_ascii=False)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self._file)
+
+    def clear(self) -> None:
+        """Lift the hold; nothing happens when there is none."""
+        with translated(self._folder, "lifting the hold"):
+            self._file.unlink(missing_ok=True)

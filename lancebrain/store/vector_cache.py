@@ -1,0 +1,184 @@
+"""Vectors of texts that were embedded once, also after their rows are gone.
+
+A branch switched there and back, an undo, a restored file: their vectors come from here. It is
+a cache: losing it costs time and never truth, so a damaged file is thrown away and begun anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from .failures import as_store_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DEFAULT_BUDGET_BYTES = 512 * 1024 * 1024
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS vectors (
+    chunk_hash TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    vector BLOB NOT NULL,
+    used_at INTEGER NOT NULL,
+    PRIMARY KEY (chunk_hash, fingerprint)
+)
+"""
+_BUSY_TIMEOUT_S = 10.0
+_TRIM_TO = 0.8
+"""Share of the budget that a trim leaves filled, so that not every ``put`` trims."""
+_USE_RESOLUTION_S = 24 * 3600
+"""A use within a day of the last one is not written down: reading stays reading."""
+_T = TypeVar("_T")
+
+
+class VectorCache:
+    """The cache of one index folder, shared by threads and processes.
+
+    Args:
+        folder: the index folder.
+        budget_bytes: about how large it may grow; the least recently used vectors go first.
+        clock: seconds since the epoch; tells which vectors were used last.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        budget_bytes: int = DEFAULT_BUDGET_BYTES,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._folder = folder
+        self._file = folder / "vectors.sqlite"
+        self.budget_bytes = budget_bytes
+        self._clock = clock
+        self._connection: sqlite3.Connection | None = None
+        self._guard = threading.Lock()
+
+    def get(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors that are known for these chunk hashes; the others are left out."""
+        if not hashes:
+            return {}
+        return self._run(lambda db: self._get(db, fingerprint, hashes))
+
+    def put(self, fingerprint: str, hashes: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Keep vectors, (n, dim) float32 in the order of the hashes."""
+        if not hashes:
+            return
+        now = int(self._clock())
+        rows = [
+            (chunk_hash, fingerprint, np.ascontiguousarray(vector, np.float32).tobytes(), now)
+            for chunk_hash, vector in zip(hashes, vectors, strict=True)
+        ]
+        self._run(lambda db: self._put(db, rows))
+
+    def forget(self, hashes: Sequence[str]) -> None:
+        """Remove the vectors of these texts, of every fingerprint, leaving no trace on disk."""
+        self._run(lambda db: self._forget(db, hashes))
+
+    def close(self) -> None:
+        """Let go of the file; the next call opens it again."""
+        with self._guard:
+            self._close()
+
+    def _get(
+        self, db: sqlite3.Connection, fingerprint: str, hashes: Sequence[str]
+    ) -> dict[str, NDArray[np.float32]]:
+        found: dict[str, NDArray[np.float32]] = {}
+        stale: list[str] = []
+        now = int(self._clock())
+        rows = db.execute(
+            "SELECT chunk_hash, vector, used_at FROM vectors"
+            " WHERE fingerprint = ? AND chunk_hash IN (SELECT value FROM json_each(?))",
+            (fingerprint, json.dumps(list(hashes))),
+        )
+        for chunk_hash, blob, used_at in rows:
+            found[chunk_hash] = np.frombuffer(blob, np.float32)
+            if now - used_at > _USE_RESOLUTION_S:
+                stale.append(chunk_hash)
+        if stale:
+            db.executemany(
+                "UPDATE vectors SET used_at = ? WHERE fingerprint = ? AND chunk_hash = ?",
+                ((now, fingerprint, chunk_hash) for chunk_hash in stale),
+            )
+        return found
+
+    def _put(self, db: sqlite3.Connection, rows: Iterable[tuple[str, str, bytes, int]]) -> None:
+        db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
+        used_bytes = _used_bytes(db)
+        if used_bytes > self.budget_bytes:
+            (count,) = db.execute("SELECT count(*) FROM vectors").fetchone()
+            surplus = int(count * (1 - _TRIM_TO * self.budget_bytes / used_bytes))
+            db.execute(
+                "DELETE FROM vectors WHERE rowid IN"
+                " (SELECT rowid FROM vectors ORDER BY used_at, rowid LIMIT ?)",
+                (surplus,),
+            )
+
+    def _forget(self, db: sqlite3.Connection, hashes: Sequence[str]) -> None:
+        db.executemany("DELETE FROM vectors WHERE chunk_hash = ?", ((h,) for h in hashes))
+        db.commit()
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Do ``work`` in a transaction; on a damaged file, once more on a new one."""
+        with self._guard:
+            try:
+                try:
+                    return self._transaction(work)
+                except sqlite3.DatabaseError as error:
+                    if isinstance(error, sqlite3.OperationalError) and not _is_damage(error):
+                        raise
+                    self._close()
+                    for file in self._files():
+                        file.unlink(missing_ok=True)
+                    return self._transaction(work)
+            except (sqlite3.Error, OSError) as error:
+                self._close()
+                raise as_store_error(error, self._folder, "using the vector cache") from error
+
+    def _transaction(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        if self._connection is None:
+            self._connection = self._open()
+        with self._connection as db:
+            result = work(db)
+        self._connection.execute("PRAGMA incremental_vacuum").fetchall()
+        return result
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self._file, timeout=_BUSY_TIMEOUT_S, check_same_thread=False)
+        db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA secure_delete = ON")
+        db.execute(_SCHEMA)
+        return db
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _files(self) -> Iterator[Path]:
+        for suffix in ("", "-wal", "-shm"):
+            yield self._file.with_name(self._file.name + suffix)
+
+
+def _used_bytes(db: sqlite3.Connection) -> int:
+    pages, free, size = (
+        db.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)
+
+
+def _is_damage(error: sqlite3.OperationalError) -> bool:
+    lower = str(error).lower()
+    return any(s in lower for s in ("malformed", "not a database", "no such column", "corrupt"))
