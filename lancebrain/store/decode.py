@@ -36,13 +36,15 @@ CHUNK_COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentStat:
-    """The part of a document row that tells whether its file is unchanged."""
+    """The part of a document row that tells whether its file, and its source, are unchanged."""
 
     size: int
     mtime_ns: int
     ctime_ns: int
     looked_at_ns: int
     sha256: str
+    domain: str
+    kind: str
 
 
 def document_states(table: pa.Table) -> dict[str, DocumentState]:

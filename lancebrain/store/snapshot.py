@@ -68,6 +68,7 @@ class Snapshot:
             name: f"doc.{name}"
             for name in ("size", "mtime_ns", "ctime_ns", "looked_at_ns", "sha256")
         }
+        columns |= {"domain": "domain", "kind": "kind"}
         rows = self._document_rows(paths, columns)
         lists = (rows[name].to_pylist() for name in columns)
         return {path: DocumentStat(*stat) for path, *stat in zip(*lists, strict=True)}
