@@ -10,11 +10,21 @@ import pyarrow as pa
 
 from lancebrain.types import Chunk, DocumentState, Problem, StoredChunk
 
+from .schema import DOC
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DOCUMENT_COLUMNS = ("path", "source", "domain", "kind", "tags", "doc")
+# Both map an output column to its SQL expression. The fields of ``doc`` are named one by one,
+# which Lance reads many times faster than the struct.
+DOCUMENT_COLUMNS = {name: name for name in ("path", "source", "domain", "kind", "tags")} | {
+    field.name: f"doc.{field.name}" for field in DOC
+}
+STAT_COLUMNS = {
+    name: DOCUMENT_COLUMNS[name]
+    for name in ("path", "size", "mtime_ns", "ctime_ns", "looked_at_ns", "sha256", "domain", "kind")
+}
 CHUNK_COLUMNS = {
     name: name
     for name in (
@@ -29,9 +39,9 @@ CHUNK_COLUMNS = {
         "said_at",
         "created_at",
         "updated_at",
+        "embedded",
     )
-} | {"embedded": "vector IS NOT NULL"}
-"""Output column → SQL expression, as a projection of the table."""
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,29 +59,23 @@ class DocumentStat:
 
 def document_states(table: pa.Table) -> dict[str, DocumentState]:
     """Document rows (:data:`DOCUMENT_COLUMNS`) by path."""
-    return {
-        path: DocumentState(
-            path=path,
-            source=source,
-            domain=domain,
-            kind=kind,
-            sha256=doc["sha256"],
-            size=doc["size"],
-            mtime_ns=doc["mtime_ns"],
-            ctime_ns=doc["ctime_ns"],
-            looked_at_ns=doc["looked_at_ns"],
-            mime=doc["mime"],
-            encoding=doc["encoding"],
-            title=doc["title"],
-            tags=tuple(tags or ()),
-            metadata_json=doc["metadata"],
-            links=tuple(doc["links"] or ()),
-            reader_state=doc["reader_state"],
-            raw=_decompressed(doc["raw"]),
-            problems=tuple(Problem(path, p["code"], p["message"]) for p in doc["problems"] or ()),
-        )
-        for path, source, domain, kind, tags, doc in _tuples(table, DOCUMENT_COLUMNS)
-    }
+    names = tuple(DOCUMENT_COLUMNS)
+    return {row[0]: _state(dict(zip(names, row, strict=True))) for row in _tuples(table, names)}
+
+
+def document_stats(table: pa.Table) -> dict[str, DocumentStat]:
+    """Document rows (:data:`STAT_COLUMNS`) by path."""
+    return {path: DocumentStat(*stat) for path, *stat in _tuples(table, tuple(STAT_COLUMNS))}
+
+
+def _state(row: dict[str, Any]) -> DocumentState:
+    path = row["path"]
+    row["tags"] = tuple(row["tags"] or ())
+    row["links"] = tuple(row["links"] or ())
+    row["metadata_json"] = row.pop("metadata")
+    row["raw"] = _decompressed(row["raw"])
+    row["problems"] = tuple(Problem(path, p["code"], p["message"]) for p in row["problems"] or ())
+    return DocumentState(**row)
 
 
 def stored_chunks(table: pa.Table) -> list[StoredChunk]:

@@ -20,7 +20,7 @@ from .schema import vector_type
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Columns in the order of the tuples below; ``vector`` and ``doc`` are built apart.
+# Columns in the order of the tuples below, where a vector and a document state follow.
 _PLAIN = (
     "path",
     "chunk_index",
@@ -36,6 +36,7 @@ _PLAIN = (
     "created_at",
     "updated_at",
     "said_at",
+    "embedded",
 )
 _NOTHING = (None,) * (len(_PLAIN) - 2)
 _Row = tuple[Any, ...]
@@ -66,6 +67,7 @@ class RowBatch:
             None,
             None,
             state.tags,
+            None,
             None,
             None,
             None,
@@ -105,6 +107,7 @@ class RowBatch:
             created_at,
             updated_at,
             chunk.said_at,
+            vector is not None,
         )
         self._rows[state.path, chunk_index] = (*plain, vector, None)
 

@@ -3,7 +3,8 @@
 One table is the whole truth of an index. Its key is ``(path, chunk_index)``; a document has one
 row at ``chunk_index = -1`` that carries its state in the struct ``doc``, beside its chunk rows.
 A row that was removed stays as a tombstone (every other column null) until maintenance deletes
-it, so that removing costs no more than updating.
+it, so that removing costs no more than updating. ``embedded`` says of a chunk row whether its
+vector is there, and is null on every other row.
 """
 
 from __future__ import annotations
@@ -20,16 +21,20 @@ TABLE_NAME = "chunks"
 SCHEMA_VERSION = 1
 """Raised whenever a column is added, dropped or given another meaning."""
 
-CHUNK_ROWS = "text IS NOT NULL"
-"""SQL: live chunk rows; neither document rows nor tombstones."""
-DOCUMENT_ROWS = "chunk_index = -1 AND doc IS NOT NULL"
-"""SQL: live document rows."""
-LIVE_ROWS = "(text IS NOT NULL OR doc IS NOT NULL)"
-"""SQL: everything but tombstones."""
-TOMBSTONES = "text IS NULL AND doc IS NULL"
-"""SQL: what maintenance deletes."""
-PENDING_ROWS = "text IS NOT NULL AND vector IS NULL"
-"""SQL: chunks that were not embedded yet."""
+# Which rows are which, as SQL over narrow columns alone: a test of ``text``, ``vector`` or ``doc``
+# for null reads all of that column, some 400 ms instead of 8 at 100,000 rows.
+CHUNK_ROWS = "embedded IS NOT NULL"
+"""Live chunk rows; neither document rows nor tombstones."""
+PENDING_ROWS = "embedded = false"
+"""Chunks without a vector."""
+EMBEDDED_ROWS = "embedded = true"
+"""Chunks with a vector."""
+DOCUMENT_ROWS = "chunk_index = -1 AND kind IS NOT NULL"
+"""Live document rows."""
+LIVE_ROWS = "kind IS NOT NULL"
+"""Everything but tombstones."""
+TOMBSTONES = "kind IS NULL"
+"""What maintenance deletes."""
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 PROBLEM = pa.struct([("code", pa.string()), ("message", pa.string())])
@@ -87,6 +92,7 @@ def table_schema(info: StoreInfo) -> pa.Schema:
             pa.field("text", pa.string()),
             pa.field("chunk_hash", pa.string()),
             pa.field("vector", vector_type(info.dim)),
+            pa.field("embedded", pa.bool_()),
             pa.field("source", pa.string()),
             pa.field("domain", pa.string()),
             pa.field("kind", pa.string()),

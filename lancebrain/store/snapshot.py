@@ -21,14 +21,16 @@ from .candidates import Candidate
 from .decode import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
+    STAT_COLUMNS,
     DocumentStat,
     document_states,
+    document_stats,
     matrix_of,
     stored_chunks,
 )
 from .failures import as_store_error, is_missing_data, translated
 from .locations import Location, locate
-from .schema import CHUNK_ROWS, DOCUMENT_ROWS, LIVE_ROWS, PENDING_ROWS
+from .schema import CHUNK_ROWS, DOCUMENT_ROWS, EMBEDDED_ROWS, LIVE_ROWS, PENDING_ROWS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,19 +61,11 @@ class Snapshot:
 
     def documents(self, paths: Sequence[str] | None = None) -> dict[str, DocumentState]:
         """Document states by path, of all documents or of those given; unknown ones left out."""
-        columns = list(DOCUMENT_COLUMNS)
-        return document_states(self._document_rows(paths, columns))
+        return document_states(self._document_rows(paths, DOCUMENT_COLUMNS))
 
     def stats(self, paths: Sequence[str] | None = None) -> dict[str, DocumentStat]:
         """What tells that files are unchanged, by path; much quicker than :meth:`documents`."""
-        columns = {"path": "path"} | {
-            name: f"doc.{name}"
-            for name in ("size", "mtime_ns", "ctime_ns", "looked_at_ns", "sha256")
-        }
-        columns |= {"domain": "domain", "kind": "kind"}
-        rows = self._document_rows(paths, columns)
-        lists = (rows[name].to_pylist() for name in columns)
-        return {path: DocumentStat(*stat) for path, *stat in zip(*lists, strict=True)}
+        return document_stats(self._document_rows(paths, STAT_COLUMNS))
 
     def chunks(self, paths: Sequence[str]) -> dict[str, list[StoredChunk]]:
         """Chunks with their texts, by path, in the order of the document.
@@ -108,7 +102,7 @@ class Snapshot:
         """Valid vectors (finite, of length 1) that rows have for these chunk hashes."""
         found: dict[str, NDArray[np.float32]] = {}
         for batch in _batches(list(dict.fromkeys(chunk_hashes))):
-            where = filters.all_of("vector IS NOT NULL", filters.one_of("chunk_hash", batch))
+            where = filters.all_of(EMBEDDED_ROWS, filters.one_of("chunk_hash", batch))
             rows = self._scan(where, ["chunk_hash", "vector"])
             matrix = matrix_of(rows["vector"])
             valid = valid_rows(matrix)
@@ -177,9 +171,7 @@ class Snapshot:
         wanted = list(columns) if columns is not None else self._table.schema.names
         return self._scan(filters.all_of(LIVE_ROWS, where or ""), wanted)
 
-    def _document_rows(
-        self, paths: Sequence[str] | None, columns: list[str] | Mapping[str, str]
-    ) -> pa.Table:
+    def _document_rows(self, paths: Sequence[str] | None, columns: Mapping[str, str]) -> pa.Table:
         if paths is None:
             return self._scan(DOCUMENT_ROWS, columns)
         wanted = list(dict.fromkeys(paths))

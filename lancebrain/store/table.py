@@ -197,6 +197,7 @@ class Store:
                 "path": pa.array([path for path, _ in of_key], pa.string()),
                 "chunk_index": pa.array([index for _, index in of_key], pa.int64()),
                 "vector": vector_array(list(of_key.values()), self.info.dim),
+                "embedded": pa.array([True] * len(of_key)),
             }
         )
         version = self._merge(data, insert=False)
