@@ -234,6 +234,24 @@ class SyncReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a sync has come; told to its ``progress`` callable now and then.
+
+    Attributes:
+        phase: ``look`` (walking the roots), ``read`` (reading and committing changed files),
+            ``embed`` (filling in vectors).
+        files, files_total: changed files done, and all of them; a total of 0 is not known yet.
+        chunks, chunks_total: chunks embedded so far, and all that are to be.
+    """
+
+    phase: Literal["look", "read", "embed"]
+    files: int = 0
+    files_total: int = 0
+    chunks: int = 0
+    chunks_total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class CommitRecord:
     """Why a version exists; kept beside the table's versions.
 
