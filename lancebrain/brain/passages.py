@@ -1,0 +1,175 @@
+"""What ``show`` shows: a document, or a passage of it, as the index holds it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lancebrain.errors import UsageError
+from lancebrain.types import DocumentState, Freshness, StoredChunk
+
+if TYPE_CHECKING:
+    from lancebrain.store import Snapshot
+
+_CHUNK = re.compile(r"(?P<path>.+)#(?P<chunk>\d+)", re.DOTALL)
+_LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)(?:-(?P<last>\d+))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Neighbouring chunks of a document, joined: exactly the text that was read.
+
+    Attributes:
+        heading_path: of the chunk that was asked for; empty for a whole document.
+        role: likewise.
+        line_start, line_end: 1-based, inclusive; 0 for a blank document.
+        rank_start, rank_end: 0-based, inclusive, among ``chunk_count`` chunks; -1 if there is none.
+        metadata: the frontmatter.
+        version: of the table that it was read from.
+    """
+
+    path: str
+    title: str
+    kind: str
+    domain: str
+    tags: tuple[str, ...]
+    heading_path: tuple[str, ...]
+    role: str | None
+    line_start: int
+    line_end: int
+    rank_start: int
+    rank_end: int
+    chunk_count: int
+    text: str
+    freshness: Freshness
+    version: int
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """What a person may have meant: a document, one chunk of it, or lines of it."""
+
+    path: str
+    chunk_index: int | None = None
+    lines: tuple[int, int] | None = None
+
+
+def read_passage(
+    snapshot: Snapshot,
+    reference: str,
+    *,
+    before: int,
+    after: int,
+    document_path: Callable[[str], str | None],
+    freshness: Callable[[DocumentState], Freshness],
+) -> Passage:
+    """Look a passage up.
+
+    Args:
+        reference: a document path, ``path:12``, ``path:12-18``, a hit's id (``path#chunk``), or
+            a file of a source in place of the path.
+        before, after: chunks to add around a passage; a whole document has nothing around it.
+        document_path: of a file on disk, None if it is in no source.
+        freshness: of a document.
+
+    Raises:
+        UsageError: there is no such document or chunk in the index.
+    """
+    state, meant = _resolve(snapshot, reference, document_path)
+    chunks = snapshot.chunks([state.path]).get(state.path, [])
+    lines = _lines_of(snapshot, chunks)
+    first, last, focus = _span(meant, chunks, lines, reference)
+    if focus is not None:
+        first, last = max(0, first - before), min(len(chunks) - 1, last + after)
+    shown = chunks[first : last + 1]
+    of_focus = chunks[focus].chunk if focus is not None else None
+    return Passage(
+        path=state.path,
+        title=state.title,
+        kind=state.kind,
+        domain=state.domain,
+        tags=state.tags,
+        heading_path=of_focus.heading_path if of_focus else (),
+        role=of_focus.role if of_focus else None,
+        line_start=lines[first][0] if shown else 0,
+        line_end=lines[last][1] if shown else 0,
+        rank_start=first if shown else -1,
+        rank_end=last if shown else -1,
+        chunk_count=len(chunks),
+        text="".join(stored.chunk.text for stored in shown),
+        freshness=freshness(state),
+        version=snapshot.version,
+        metadata=json.loads(state.metadata_json),
+        links=state.links,
+    )
+
+
+def _resolve(
+    snapshot: Snapshot, reference: str, document_path: Callable[[str], str | None]
+) -> tuple[DocumentState, _Reference]:
+    meant = list(_meanings(reference))
+    for named in meant:
+        for path in (named.path, document_path(named.path)):
+            state = snapshot.documents([path]).get(path) if path else None
+            if state is not None:
+                return state, named
+    near = _nearest(meant[-1].path, list(snapshot.stats()))
+    raise UsageError(
+        f"There is no document {reference!r} in the index.",
+        hint=f"Did you mean {near}?" if near else "Find one with `lancebrain search`.",
+    )
+
+
+def _meanings(reference: str) -> Iterator[_Reference]:
+    yield _Reference(reference)
+    if match := _CHUNK.fullmatch(reference):
+        yield _Reference(match["path"], chunk_index=int(match["chunk"]))
+    if match := _LINES.fullmatch(reference):
+        first = int(match["first"])
+        yield _Reference(match["path"], lines=(first, int(match["last"] or first)))
+
+
+def _nearest(path: str, known: Sequence[str]) -> str:
+    name = path.rsplit("/", 1)[-1]
+    same_name = [other for other in known if other.rsplit("/", 1)[-1] == name]
+    near = same_name or difflib.get_close_matches(path, known, n=2, cutoff=0.6)
+    return " or ".join(near[:2])
+
+
+def _lines_of(snapshot: Snapshot, chunks: Sequence[StoredChunk]) -> list[tuple[int, int]]:
+    places = snapshot.located([(stored.path, stored.chunk_index) for stored in chunks])
+    ordered = (places[stored.path, stored.chunk_index] for stored in chunks)
+    return [(place.line_start, place.line_end) for place in ordered]
+
+
+def _span(
+    meant: _Reference,
+    chunks: Sequence[StoredChunk],
+    lines: Sequence[tuple[int, int]],
+    reference: str,
+) -> tuple[int, int, int | None]:
+    """First and last rank that are meant, and the rank that was asked for (None: all)."""
+    if meant.chunk_index is not None:
+        ranks = [r for r, stored in enumerate(chunks) if stored.chunk_index == meant.chunk_index]
+        if not ranks:
+            raise UsageError(
+                f"The document of {reference!r} has no such chunk (any more).",
+                hint=f"Show all of it: lancebrain show {meant.path}",
+            )
+        return ranks[0], ranks[0], ranks[0]
+    if meant.lines is not None:
+        first, last = meant.lines
+        ranks = [r for r, (start, end) in enumerate(lines) if start <= last and end >= first]
+        if not ranks:
+            raise UsageError(
+                f"The document of {reference!r} ends at line {lines[-1][1] if lines else 0}.",
+                hint=f"Show all of it: lancebrain show {meant.path}",
+            )
+        return ranks[0], ranks[-1], ranks[0]
+    return 0, len(chunks) - 1, None

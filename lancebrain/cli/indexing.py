@@ -1,0 +1,91 @@
+"""``init`` and ``sync``: from a folder to an index that equals it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lancebrain.cli.app import command
+from lancebrain.cli.front import Front
+
+_PROBLEMS = 3
+
+
+@command(
+    "init",
+    panel="Index",
+    examples=("lancebrain init", "lancebrain init ~/notes ~/work/wiki --config lb.toml"),
+)
+def init(
+    front: Front,
+    folders: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FOLDER]...", help="Sources to begin with.")
+    ] = None,
+) -> None:
+    """Write a lancebrain.toml to edit, here or at --config. Not needed to begin: see sync."""
+    from lancebrain.brain import write_config
+
+    written = write_config(front.config_file, folders or ())
+    if front.as_json:
+        front.emit({"config": written})
+        return
+    front.out.print(str(written), markup=False)
+    front.remark("Edit it, then: lancebrain sync")
+
+
+@command(
+    "sync",
+    panel="Index",
+    examples=(
+        "lancebrain sync ~/notes",
+        "lancebrain sync",
+        "lancebrain sync notes/gear --dry-run",
+        "lancebrain sync --watch",
+    ),
+)
+def sync(
+    front: Front,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH]...",
+            help="Folders or files. A folder that is in no source yet becomes one. "
+            "[dim]Else all sources.[/]",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Stay, and follow every change until Ctrl-C.")
+    ] = False,
+    confirm_removals: Annotated[
+        bool,
+        typer.Option(
+            "--confirm-removals", help="Drop documents also where most of a source is gone."
+        ),
+    ] = False,
+) -> int:
+    """Make the index equal to the files; only what changed is read, embedded and written.
+
+    Ends with 3 when this run met problems with some files; they are listed, the rest is done.
+    """
+    from lancebrain.cli.progress import shown_progress
+    from lancebrain.cli.render import print_report
+
+    with front.brain() as brain:
+        with shown_progress(front) as progress:
+            report = brain.sync(
+                paths or (),
+                dry_run=dry_run,
+                confirm_removals=confirm_removals,
+                progress=progress,
+            )
+        print_report(front, report, dry_run=dry_run)
+        if watch and not dry_run:
+            front.remark("Watching for changes; Ctrl-C stops.")
+            for report in brain.watch():
+                print_report(front, report, dry_run=False)
+    return _PROBLEMS if report.problems else 0

@@ -1,0 +1,199 @@
+"""Results for people: the same dataclasses that ``--json`` prints."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from lancebrain.cli.text import human_bytes, one_line, plural, printable
+from lancebrain.types import Answer, Hit, Problem, SourceStatus, Status, SyncReport
+
+if TYPE_CHECKING:
+    from lancebrain.brain import Diagnosis, Passage
+    from lancebrain.cli.front import Front
+
+_FEW_PROBLEMS = 10
+_INDENT = "   "
+_STATE_STYLE = {"ok": "green", "empty": "yellow", "missing": "red", "unreadable": "red"}
+
+
+def print_answer(front: Front, answer: Answer, *, terms: Sequence[str]) -> None:
+    """Hits to stdout, the state of the index to stderr.
+
+    Args:
+        terms: words to highlight in the snippets.
+    """
+    for number, hit in enumerate(answer.hits, 1):
+        front.out.print(_hit_head(number, hit), soft_wrap=True)
+        if hit.heading_path:
+            trail = " › ".join(one_line(title) for title in hit.heading_path)
+            front.out.print(Text(_INDENT + trail, style="italic"), soft_wrap=True)
+        for line in printable(hit.snippet).strip("\n").splitlines():
+            shown = Text(_INDENT + line.rstrip())
+            _highlight(shown, terms)
+            front.out.print(shown, soft_wrap=True)
+        if hit.also_at:
+            places = ", ".join(f"{one_line(p.path)}:{p.line_start}" for p in hit.also_at)
+            front.out.print(Text(f"{_INDENT}also at {places}", style="dim"), soft_wrap=True)
+        front.out.print()
+    if not answer.hits:
+        front.remark("Nothing found.")
+    for note in answer.notes:
+        front.remark(one_line(note))
+    if answer.pinned is not None:
+        front.remark(f"The index is pinned at {answer.pinned}: changes on disk are not in it.")
+    if answer.pending:
+        front.remark(f"{plural(answer.pending, 'chunk')} cannot be found by meaning yet.")
+    if answer.has_more:
+        front.remark("There are more: --limit, or --offset for the next ones.")
+
+
+def print_passage(front: Front, passage: Passage) -> None:
+    """The text to stdout, exactly when it goes into a file or a pipe; about it to stderr."""
+    lines = f":{passage.line_start}-{passage.line_end}" if passage.rank_start >= 0 else ""
+    about = f"{one_line(passage.path)}{lines}"
+    if passage.heading_path:
+        about += "  " + " › ".join(one_line(title) for title in passage.heading_path)
+    front.remark(about)
+    if passage.freshness != "fresh":
+        front.remark(_FRESHNESS[passage.freshness])
+    exact = not sys.stdout.isatty()
+    text = passage.text if exact else printable(passage.text)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
+    if not exact and not text.endswith("\n"):
+        sys.stdout.buffer.write(b"\n")
+    sys.stdout.buffer.flush()
+
+
+def print_report(front: Front, report: SyncReport, *, dry_run: bool) -> None:
+    """What a sync did, or would do."""
+    if front.as_json:
+        front.emit(report)
+        return
+    changes = [
+        f"{count:,} {what}"
+        for what in ("added", "changed", "moved", "removed")
+        if (count := getattr(report, what))
+    ]
+    line = Text(", ".join(changes) or "nothing changed", style="bold" if changes else "")
+    if dry_run:
+        line = Text("would be: ", style="yellow") + line
+    details = [f"{report.unchanged:,} unchanged"]
+    if report.rows_written or report.rows_deleted:
+        details.append(f"{plural(report.rows_written, 'row')} written")
+        details.append(f"{plural(report.embedded, 'chunk')} embedded, {report.reused:,} reused")
+    details.append(f"{report.seconds:.1f} s")
+    front.out.print(line + Text("  " + " · ".join(details), style="dim"), soft_wrap=True)
+    print_problems(front, report.problems, every=False)
+
+
+def print_status(front: Front, status: Status, *, every_problem: bool) -> None:
+    """The index at a glance."""
+    print_sources(front, status.sources)
+    pending = f", {status.pending:,} of them pending" if status.pending else ""
+    for name, value in (
+        ("documents", f"{status.documents:,}"),
+        ("chunks", f"{status.chunks:,}{pending}"),
+        (
+            "version",
+            f"{status.version}" + (f", pinned at {status.pinned}" if status.pinned else ""),
+        ),
+        ("size", human_bytes(status.bytes)),
+        ("model", status.model),
+        ("index", status.index),
+    ):
+        front.out.print(Text(f"{name:<11}", style="dim") + Text(printable(value)), soft_wrap=True)
+    print_problems(front, status.problems, every=every_problem)
+    if len(status.problems) > _FEW_PROBLEMS and not every_problem:
+        front.remark("All of them: lancebrain status --problems")
+
+
+def print_sources(front: Front, sources: Iterable[SourceStatus]) -> None:
+    """A line a source."""
+    table = Table(box=None, pad_edge=False, header_style="dim", show_edge=False)
+    table.add_column("source", style="bold", overflow="fold")
+    table.add_column("state")
+    table.add_column("documents", justify="right")
+    table.add_column("folder", overflow="fold")
+    for source in sources:
+        table.add_row(
+            Text(one_line(source.name)),
+            Text(source.state, style=_STATE_STYLE.get(source.state, "")),
+            f"{source.documents:,}",
+            Text(one_line(source.root)),
+        )
+    if table.row_count:
+        front.out.print(table)
+    else:
+        front.remark("No sources yet. Begin: lancebrain sync FOLDER")
+
+
+def print_problems(front: Front, problems: Sequence[Problem], *, every: bool) -> None:
+    """What was wrong with files: counted by code, the first few (or all) named."""
+    if not problems:
+        return
+    counts = Counter(problem.code for problem in problems).most_common()
+    summary = ", ".join(f"{count:,} {code}" for code, count in counts)
+    front.out.print(
+        Text(plural(len(problems), "problem"), style="yellow") + Text(f"  {summary}", style="dim"),
+        soft_wrap=True,
+    )
+    for problem in problems if every else problems[:_FEW_PROBLEMS]:
+        place = one_line(problem.path) or "—"
+        front.out.print(
+            Text(f"{_INDENT}{place}  ") + Text(one_line(problem.message), style="dim"),
+            soft_wrap=True,
+        )
+
+
+def print_findings(front: Front, diagnosis: Diagnosis) -> None:
+    """What the doctor found, and what was or can be done about it."""
+    for finding in diagnosis.findings:
+        mark = Text("repaired", style="green") if finding.fixed else Text("found", style="yellow")
+        front.out.print(mark + Text(f"  {printable(finding.message)}"), soft_wrap=True)
+        for path in finding.paths:
+            front.out.print(Text(f"{_INDENT}{one_line(path)}", style="dim"), soft_wrap=True)
+        if not finding.fixed:
+            front.out.print(Text(f"{_INDENT}repair: {finding.repair}", style="dim"), soft_wrap=True)
+    left = sum(not finding.fixed for finding in diagnosis.findings)
+    if not diagnosis.findings:
+        front.out.print(Text("healthy", style="green"), end="")
+    else:
+        front.out.print(plural(left, "finding") + " left" if left else "all repaired", end="")
+    checks = f"  {plural(len(diagnosis.checks), 'check')}, {diagnosis.seconds:.1f} s"
+    front.out.print(Text(checks, style="dim"))
+    if left:
+        front.remark("Repair: lancebrain doctor --fix")
+
+
+_FRESHNESS = {
+    "changed": "The file has changed since it was indexed.",
+    "unknown": "The file's source cannot be reached now.",
+}
+
+
+def _hit_head(number: int, hit: Hit) -> Text:
+    head = Text(f"{number:<3}", style="dim")
+    head.append(f"{one_line(hit.path)}", style="bold cyan")
+    last = f"-{hit.line_end}" if hit.line_end != hit.line_start else ""
+    head.append(f":{hit.line_start}{last}", style="cyan")
+    head.append(f"  {hit.score:.2f}", style="dim")
+    for extra in (hit.role, f"{hit.said_at:%Y-%m-%d %H:%M}" if hit.said_at else None):
+        if extra:
+            head.append(f"  {extra}", style="magenta")
+    if hit.freshness != "fresh":
+        head.append(f"  {hit.freshness}", style="yellow")
+    return head
+
+
+def _highlight(line: Text, terms: Sequence[str]) -> None:
+    words = sorted({re.escape(term) for term in terms if term}, key=len, reverse=True)
+    if words:
+        line.highlight_regex(re.compile("|".join(words), re.IGNORECASE), "bold yellow")

