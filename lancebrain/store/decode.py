@@ -2,51 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from lancebrain.types import Chunk, DocumentState, Problem, StoredChunk
 
-from .schema import DOC
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Both map an output column to its SQL expression. The fields of ``doc`` are named one by one,
-# which Lance reads many times faster than the struct.
-DOCUMENT_COLUMNS = {name: name for name in ("path", "source", "domain", "kind", "tags")} | {
-    field.name: f"doc.{field.name}" for field in DOC
-}
+DOCUMENT_COLUMNS = ("path", "source", "domain", "kind", "tags", "doc")
+CHUNK_COLUMNS = (
+    "path",
+    "chunk_index",
+    "text",
+    "chunk_hash",
+    "heading_path",
+    "tags",
+    "line_count",
+    "role",
+    "said_at",
+    "embedded",
+    "created_at",
+    "updated_at",
+)
 STAT_COLUMNS = {
-    name: DOCUMENT_COLUMNS[name]
-    for name in ("path", "size", "mtime_ns", "ctime_ns", "looked_at_ns", "sha256", "domain", "kind")
+    "size": "doc.size",
+    "mtime_ns": "doc.mtime_ns",
+    "ctime_ns": "doc.ctime_ns",
+    "looked_at_ns": "doc.looked_at_ns",
+    "sha256": "doc.sha256",
+    "domain": "domain",
+    "kind": "kind",
+    "path": "path",
 }
-CHUNK_COLUMNS = {
-    name: name
-    for name in (
-        "path",
-        "chunk_index",
-        "text",
-        "chunk_hash",
-        "heading_path",
-        "tags",
-        "line_count",
-        "role",
-        "said_at",
-        "created_at",
-        "updated_at",
-        "embedded",
-    )
-}
+"""Output column → SQL expression."""
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentStat:
-    """The part of a document row that tells whether its file, and its source, are unchanged."""
+class DocumentStat(NamedTuple):
+    """The part of a document row that tells whether its file, and its source, are unchanged.
+
+    A tuple, since every look makes one for every document.
+    """
 
     size: int
     mtime_ns: int
@@ -59,59 +58,52 @@ class DocumentStat:
 
 def document_states(table: pa.Table) -> dict[str, DocumentState]:
     """Document rows (:data:`DOCUMENT_COLUMNS`) by path."""
-    names = tuple(DOCUMENT_COLUMNS)
-    return {row[0]: _state(dict(zip(names, row, strict=True))) for row in _tuples(table, names)}
-
-
-def document_stats(table: pa.Table) -> dict[str, DocumentStat]:
-    """Document rows (:data:`STAT_COLUMNS`) by path."""
-    return {path: DocumentStat(*stat) for path, *stat in _tuples(table, tuple(STAT_COLUMNS))}
+    doc = pa.Table.from_struct_array(table["doc"])
+    lists = {name: table[name].to_pylist() for name in DOCUMENT_COLUMNS if name != "doc"}
+    lists |= {name: doc[name].to_pylist() for name in doc.column_names}
+    lists["metadata_json"] = lists.pop("metadata")
+    rows = (dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True))
+    return {row["path"]: _state(row) for row in rows}
 
 
 def _state(row: dict[str, Any]) -> DocumentState:
     path = row["path"]
     row["tags"] = tuple(row["tags"] or ())
     row["links"] = tuple(row["links"] or ())
-    row["metadata_json"] = row.pop("metadata")
     row["raw"] = _decompressed(row["raw"])
     row["problems"] = tuple(Problem(path, p["code"], p["message"]) for p in row["problems"] or ())
     return DocumentState(**row)
 
 
+def document_stats(table: pa.Table) -> dict[str, DocumentStat]:
+    """Document rows (:data:`STAT_COLUMNS`) by path."""
+    *stats, paths = (table[name].to_pylist() for name in STAT_COLUMNS)
+    return dict(zip(paths, map(DocumentStat, *stats), strict=True))
+
+
 def stored_chunks(table: pa.Table) -> list[StoredChunk]:
     """Chunk rows (:data:`CHUNK_COLUMNS`), in the order of the table."""
-    return [
-        StoredChunk(
-            path=path,
-            chunk_index=chunk_index,
-            chunk=Chunk(
-                text=text,
-                chunk_hash=chunk_hash,
-                heading_path=tuple(heading_path or ()),
-                tags=tuple(tags or ()),
-                line_count=line_count,
-                role=role,
-                said_at=said_at,
-            ),
-            embedded=embedded,
-            created_at=created_at,
-            updated_at=updated_at,
-        )
-        for (
-            path,
-            chunk_index,
-            text,
-            chunk_hash,
-            heading_path,
-            tags,
-            line_count,
-            role,
-            said_at,
-            created_at,
-            updated_at,
-            embedded,
-        ) in _tuples(table, tuple(CHUNK_COLUMNS))
-    ]
+    rows = zip(*(table[name].to_pylist() for name in CHUNK_COLUMNS), strict=True)
+    return [_stored_chunk(*row) for row in rows]
+
+
+def _stored_chunk(
+    path: str,
+    chunk_index: int,
+    text: str,
+    chunk_hash: str,
+    heading_path: list[str] | None,
+    tags: list[str] | None,
+    line_count: int,
+    role: str | None,
+    said_at: datetime | None,
+    embedded: bool,
+    created_at: datetime,
+    updated_at: datetime,
+) -> StoredChunk:
+    trail, labels = tuple(heading_path or ()), tuple(tags or ())
+    chunk = Chunk(text, chunk_hash, trail, labels, line_count, role, said_at)
+    return StoredChunk(path, chunk_index, chunk, embedded, created_at, updated_at)
 
 
 def matrix_of(vectors: pa.ChunkedArray) -> NDArray[np.float32]:
@@ -127,7 +119,3 @@ def _decompressed(raw: bytes | None) -> bytes | None:
         return None
     data: bytes = pa.CompressedInputStream(pa.BufferReader(raw), "zstd").read()
     return data
-
-
-def _tuples(table: pa.Table, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-    return zip(*(table[name].to_pylist() for name in columns), strict=True)

@@ -64,14 +64,13 @@ def under(prefix: str) -> str:
 
 
 def keys_sql(keys: Sequence[tuple[str, int]]) -> str:
-    """The rows with one of these keys, grouped by path."""
-    by_path: dict[str, list[int]] = {}
-    for path, chunk_index in keys:
-        by_path.setdefault(path, []).append(chunk_index)
-    return " OR ".join(
-        f"(path = {literal(path)} AND chunk_index IN ({', '.join(map(str, indexes))}))"
-        for path, indexes in by_path.items()
-    )
+    """The rows with one of these keys, and maybe others of the same documents.
+
+    Two lists, not a chain of pairs: a chain of 200 takes ten times as long.
+    """
+    paths = dict.fromkeys(path for path, _ in keys)
+    indexes = dict.fromkeys(index for _, index in keys)
+    return f"{one_of('path', paths)} AND chunk_index IN ({', '.join(map(str, indexes))})"
 
 
 _SAID_OR_CHANGED = "coalesce(said_at, updated_at)"

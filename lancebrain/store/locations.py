@@ -5,13 +5,10 @@ They are not stored, so that an edit at the top of a document touches no row bel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-
-from lancebrain.types import StoredChunk
 
 _LINE_ENDS = ("\n", "\r")
 
@@ -30,36 +27,30 @@ class Location:
     line_end: int
 
 
-def locate(
-    lines: pa.Table, wanted: Mapping[tuple[str, int], StoredChunk]
-) -> dict[tuple[str, int], Location]:
+def locate(lines: pa.Table, wanted: pa.Table) -> dict[tuple[str, int], Location]:
     """The places of the wanted chunks.
 
     Args:
         lines: path, chunk_index and line_count of every chunk of their documents.
+        wanted: path, chunk_index, text, line_count and role of some of these.
     """
     ordered = lines.sort_by([("path", "ascending"), ("chunk_index", "ascending")])
     paths = ordered["path"].combine_chunks().dictionary_encode()
-    codes = paths.indices.to_numpy()
     indexes = ordered["chunk_index"].to_numpy()
-    counts = ordered["line_count"].to_numpy().astype(np.int64)
-    before = np.concatenate(([0], np.cumsum(counts)))
-    ends = np.flatnonzero(np.diff(codes, append=-1)) + 1
-    starts = np.concatenate(([0], ends[:-1]))
+    before = np.concatenate(([0], np.cumsum(ordered["line_count"].to_numpy(), dtype=np.int64)))
+    starts = np.flatnonzero(np.diff(paths.indices.to_numpy(), prepend=-1))
+    ends = np.append(starts[1:], len(indexes))
     span_of = dict(zip(paths.dictionary.to_pylist(), zip(starts, ends, strict=True), strict=True))
     places: dict[tuple[str, int], Location] = {}
-    for key, stored in wanted.items():
-        start, end = span_of[key[0]]
-        at = start + int(np.searchsorted(indexes[start:end], key[1]))
-        line_start = int(before[at] - before[start]) + 1
-        line_end = line_start + stored.chunk.line_count - _ends_its_last_line(stored)
-        places[key] = Location(int(at - start), line_start, max(line_start, line_end))
+    columns = (wanted[name].to_pylist() for name in wanted.column_names)
+    for row in zip(*columns, strict=True):
+        path, chunk_index, text, line_count, role = row
+        start, end = span_of[path]
+        rank = int(np.searchsorted(indexes[start:end], chunk_index))
+        line_start = int(before[start + rank] - before[start]) + 1
+        # The line after the last one counted is this chunk's too, unless the chunk ends with a
+        # line end. The lines of a turn in a session log are those of its file: none follows.
+        reaches_on = role is None and not text.endswith(_LINE_ENDS)
+        line_end = line_start + line_count - (0 if reaches_on else 1)
+        places[path, chunk_index] = Location(rank, line_start, max(line_start, line_end))
     return places
-
-
-def _ends_its_last_line(stored: StoredChunk) -> bool:
-    """Whether the line after those counted is not this chunk's any more.
-
-    A turn of a session log has lines of its own in the file, which its text does not show.
-    """
-    return stored.chunk.role is not None or stored.chunk.text.endswith(_LINE_ENDS)

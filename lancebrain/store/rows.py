@@ -121,9 +121,11 @@ class RowBatch:
         Raises:
             StoreError: a vector is not finite or not of ``dim`` components.
         """
-        columns = list(zip(*self._rows.values(), strict=True))
-        if not columns:
+        if not self._rows:
             return schema.empty_table()
+        # Document rows first, side by side: the look reads all of them and nothing else.
+        ordered = sorted(self._rows.values(), key=lambda row: row[1] != DOCUMENT_ROW)
+        columns = list(zip(*ordered, strict=True))
         arrays: dict[str, pa.Array] = {
             name: pa.array(column, schema.field(name).type)
             for name, column in zip(_PLAIN, columns, strict=False)
@@ -150,11 +152,24 @@ def vector_array(vectors: Sequence[NDArray[np.float32] | None], dim: int) -> pa.
         )
     if given:
         matrix[present] = given
-        if not np.isfinite(matrix).all():
+        if not np.isfinite(np.einsum("ij,ij->i", matrix, matrix)).all():
             raise StoreError("A vector that is not finite cannot be stored.")
     return pa.FixedSizeListArray.from_arrays(
         pa.array(matrix.reshape(-1)), type=vector_type(dim), mask=pa.array(~present)
     )
+
+
+def with_vectors(
+    rows: pa.Table, vectors: Mapping[tuple[str, int], NDArray[np.float32]]
+) -> pa.Table:
+    """Chunk rows of the table with the vectors of their keys in place of any they had."""
+    keys = zip(rows["path"].to_pylist(), rows["chunk_index"].to_pylist(), strict=True)
+    vector = rows.schema.field("vector")
+    embedded = rows.schema.field("embedded")
+    column = vector_array([vectors[key] for key in keys], vector.type.list_size)
+    rows = rows.set_column(rows.schema.get_field_index("vector"), vector, column)
+    there = pa.array([True] * rows.num_rows)
+    return rows.set_column(rows.schema.get_field_index("embedded"), embedded, there)
 
 
 def _doc_array(states: Sequence[DocumentState | None], doc: pa.DataType) -> pa.Array:

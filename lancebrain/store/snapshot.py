@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +41,8 @@ _VALUES_A_QUERY = 500
 """Terms of an IN list or OR chain in one query: thousands are slow, tens of thousands crash."""
 _T = TypeVar("_T")
 Key = tuple[str, int]
+KEY = ("path", "chunk_index")
+ROW_ID = "_rowid"
 
 
 class Snapshot:
@@ -82,43 +84,60 @@ class Snapshot:
 
     def rows(self, keys: Sequence[Key]) -> dict[Key, StoredChunk]:
         """The chunks of these keys; unknown ones are left out."""
-        found: dict[Key, StoredChunk] = {}
-        for batch in _batches(keys):
-            where = filters.all_of(CHUNK_ROWS, filters.keys_sql(batch))
-            for chunk in stored_chunks(self._scan(where, CHUNK_COLUMNS)):
-                found[chunk.path, chunk.chunk_index] = chunk
-        return found
+        chunks = stored_chunks(self._take(self._row_ids(keys), CHUNK_COLUMNS))
+        return {(chunk.path, chunk.chunk_index): chunk for chunk in chunks}
+
+    def whole_rows(self, keys: Sequence[Key]) -> pa.Table:
+        """The chunk rows of these keys with all columns of the table; unknown ones left out."""
+        return self._take(self._row_ids(keys), self._table.schema.names)
 
     def located(self, keys: Sequence[Key]) -> dict[Key, Location]:
         """Rank and lines of these chunks within their documents; unknown ones are left out."""
-        columns = ["path", "chunk_index", "line_count"]
-        lines = [
+        paths = list(dict.fromkeys(path for path, _ in keys))
+        columns = [*KEY, "line_count", ROW_ID]
+        scans = [
             self._scan(filters.all_of(CHUNK_ROWS, filters.one_of("path", batch)), columns)
-            for batch in _batches(list(dict.fromkeys(path for path, _ in keys)))
+            for batch in _batches(paths)
         ]
-        return locate(pa.concat_tables(lines), self.rows(keys)) if lines else {}
+        if not scans:
+            return {}
+        lines = pa.concat_tables(scans)
+        wanted = set(keys)
+        row_ids = [row_id for key, row_id in _keyed(lines, ROW_ID) if key in wanted]
+        return locate(lines, self._take(row_ids, [*KEY, "text", "line_count", "role"]))
 
     def vectors(self, chunk_hashes: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Valid vectors (finite, of length 1) that rows have for these chunk hashes."""
-        found: dict[str, NDArray[np.float32]] = {}
-        for batch in _batches(list(dict.fromkeys(chunk_hashes))):
-            where = filters.all_of(EMBEDDED_ROWS, filters.one_of("chunk_hash", batch))
-            rows = self._scan(where, ["chunk_hash", "vector"])
-            matrix = matrix_of(rows["vector"])
-            valid = valid_rows(matrix)
-            for row, chunk_hash in enumerate(rows["chunk_hash"].to_pylist()):
-                if valid[row]:
-                    found[chunk_hash] = matrix[row]
-        return found
+        wanted = list(dict.fromkeys(chunk_hashes))
+        if not wanted:
+            return {}
+        where = EMBEDDED_ROWS
+        if len(wanted) <= _VALUES_A_QUERY:
+            where = filters.all_of(where, filters.one_of("chunk_hash", wanted))
+        rows = self._scan(where, ["chunk_hash", ROW_ID])
+        rows = rows.filter(pc.is_in(rows["chunk_hash"], pa.array(wanted, pa.string())))
+        # Of several rows with one hash, any will do: their vectors are equal.
+        row_of = dict(zip(rows["chunk_hash"].to_pylist(), rows[ROW_ID].to_pylist(), strict=True))
+        found = self._take(list(row_of.values()), ["chunk_hash", "vector"])
+        matrix = matrix_of(found["vector"])
+        kept = zip(found["chunk_hash"].to_pylist(), matrix, valid_rows(matrix), strict=True)
+        return {chunk_hash: vector for chunk_hash, vector, valid in kept if valid}
 
     def unembedded(self, limit: int) -> list[StoredChunk]:
-        """Up to ``limit`` chunks without a vector, of the newest documents first."""
-        pending = self._scan(PENDING_ROWS, ["path", "chunk_index"])
-        keys = list(zip(*(pending[c].to_pylist() for c in ("path", "chunk_index")), strict=True))
+        """Up to ``limit`` chunks without a vector, of the documents that changed last first.
+
+        Each call looks through all such chunks (60 ms for 100,000), so ask for some thousands.
+        """
+        pending = self._scan(PENDING_ROWS, [*KEY, ROW_ID])
+        paths = pending["path"].combine_chunks().dictionary_encode()
         stats = self.stats()
-        keys.sort(key=lambda key: (-stats[key[0]].mtime_ns if key[0] in stats else 0, key))
-        rows = self.rows(keys[:limit])
-        return [rows[key] for key in keys[:limit]]
+        newest = np.array([stats[p].mtime_ns for p in paths.dictionary.to_pylist()], np.int64)
+        codes, indexes = paths.indices.to_numpy(), pending["chunk_index"].to_numpy()
+        order = np.lexsort((indexes, codes, -newest[codes]))[:limit]
+        chunks = stored_chunks(self._take(pending[ROW_ID].take(order).to_pylist(), CHUNK_COLUMNS))
+        by_key = {(chunk.path, chunk.chunk_index): chunk for chunk in chunks}
+        first = pending.take(order)
+        return [by_key[key] for key, _ in _keyed(first, ROW_ID)]
 
     def pending(self) -> int:
         """How many chunks have no vector."""
@@ -171,7 +190,9 @@ class Snapshot:
         wanted = list(columns) if columns is not None else self._table.schema.names
         return self._scan(filters.all_of(LIVE_ROWS, where or ""), wanted)
 
-    def _document_rows(self, paths: Sequence[str] | None, columns: Mapping[str, str]) -> pa.Table:
+    def _document_rows(
+        self, paths: Sequence[str] | None, columns: Sequence[str] | Mapping[str, str]
+    ) -> pa.Table:
         if paths is None:
             return self._scan(DOCUMENT_ROWS, columns)
         wanted = list(dict.fromkeys(paths))
@@ -187,6 +208,21 @@ class Snapshot:
     def _scan(self, where: str, columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
         selected = dict(columns) if isinstance(columns, Mapping) else list(columns)
         return self._read(lambda table: table.search().where(where).select(selected).to_arrow())
+
+    def _row_ids(self, keys: Sequence[Key]) -> list[int]:
+        wanted = dict.fromkeys(keys)
+        row_ids: list[int] = []
+        for batch in _batches(list(wanted)):
+            where = filters.all_of(CHUNK_ROWS, filters.keys_sql(batch))
+            places = self._scan(where, [*KEY, ROW_ID])
+            row_ids += (row_id for key, row_id in _keyed(places, ROW_ID) if key in wanted)
+        return row_ids
+
+    def _take(self, row_ids: list[int], columns: Sequence[str]) -> pa.Table:
+        """Rows by id, in no defined order; ids are good within one version."""
+        if not row_ids:
+            return self._scan("false", columns)
+        return self._read(lambda t: t.take_row_ids(row_ids).select(list(columns)).to_arrow())
 
     def _count(self, where: str) -> int:
         return self._read(lambda table: int(table.count_rows(where)))
@@ -215,6 +251,12 @@ def valid_rows(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:
         lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
         valid: NDArray[np.bool_] = np.abs(lengths - 1) < 1e-3
     return valid
+
+
+def _keyed(rows: pa.Table, column: str) -> Iterator[tuple[Key, Any]]:
+    """The key of each row with its value in another column."""
+    paths, indexes, values = (rows[name].to_pylist() for name in (*KEY, column))
+    return zip(zip(paths, indexes, strict=True), values, strict=True)
 
 
 def _batches(values: Sequence[_T]) -> Iterator[Sequence[_T]]:
