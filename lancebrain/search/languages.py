@@ -1,0 +1,61 @@
+"""Does the model speak the question's language? Told by script, which needs no guessing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import regex
+
+# Script → (name for people, ISO 639-1 codes of languages written in it). Latin is left out: it
+# does not tell one language from another.
+_SCRIPTS: tuple[tuple[str, str, frozenset[str]], ...] = tuple(
+    (script, name, frozenset(codes.split()))
+    for script, name, codes in (
+        ("Hiragana", "Japanese", "ja"),
+        ("Katakana", "Japanese", "ja"),
+        ("Hangul", "Korean", "ko"),
+        ("Han", "Chinese or Japanese", "zh ja"),
+        ("Thai", "Thai", "th"),
+        ("Arabic", "Arabic script", "ar fa ur ps ug sd ku"),
+        ("Cyrillic", "Cyrillic script", "ru uk be bg sr mk kk ky mn tg"),
+        ("Greek", "Greek", "el"),
+        ("Hebrew", "Hebrew", "he yi"),
+        ("Devanagari", "Devanagari script", "hi mr ne sa"),
+        ("Bengali", "Bengali", "bn as"),
+        ("Tamil", "Tamil", "ta"),
+        ("Telugu", "Telugu", "te"),
+        ("Gujarati", "Gujarati", "gu"),
+        ("Gurmukhi", "Punjabi", "pa"),
+        ("Kannada", "Kannada", "kn"),
+        ("Malayalam", "Malayalam", "ml"),
+        ("Sinhala", "Sinhala", "si"),
+        ("Georgian", "Georgian", "ka"),
+        ("Armenian", "Armenian", "hy"),
+        ("Ethiopic", "Ethiopic script", "am ti"),
+        ("Khmer", "Khmer", "km"),
+        ("Lao", "Lao", "lo"),
+        ("Myanmar", "Burmese", "my"),
+        ("Tibetan", "Tibetan", "bo dz"),
+    )
+)
+_PATTERNS = tuple(
+    (regex.compile(rf"\p{{Script={script}}}"), name, codes) for script, name, codes in _SCRIPTS
+)
+
+
+def unspoken(question: str, languages: Iterable[str]) -> str | None:
+    """What the question is written in, if no language of the model is written so.
+
+    Args:
+        languages: ISO 639-1 codes the model was trained on; none means unknown.
+
+    Returns:
+        A name for people, such as ``Hebrew``, or None when the model can be expected to cope.
+    """
+    spoken = frozenset(languages)
+    if not spoken:
+        return None
+    for pattern, name, codes in _PATTERNS:
+        if not spoken & codes and pattern.search(question):
+            return name
+    return None

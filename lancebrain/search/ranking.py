@@ -1,0 +1,98 @@
+"""Candidates of both legs → one ranking. Pure, but for the legs it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lancebrain.embedders import Embedder
+from lancebrain.search import legs
+from lancebrain.search.folding import Ranked
+from lancebrain.search.fusion import fuse
+from lancebrain.search.languages import unspoken
+from lancebrain.search.legs import Key, KeywordLeg
+from lancebrain.search.question import MAX_CHARS, Question, collapsed
+from lancebrain.search.terms import held
+from lancebrain.store import Candidate, Snapshot
+from lancebrain.types import Query
+
+CANDIDATES = 100
+"""Taken from each leg; more when a page beyond that is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates, best first, and what a person should know of how they were found."""
+
+    ranked: Sequence[Ranked]
+    notes: tuple[str, ...]
+
+
+def rank(
+    snapshot: Snapshot, question: Question, query: Query, embedder: Embedder | None
+) -> Ranking:
+    """Ask the legs that the mode calls for, and fuse what they found.
+
+    Args:
+        query: for its mode, filter and page; its text is in ``question``.
+        embedder: None leaves the vectors out, which a hybrid search then notes.
+    """
+    needed = query.offset + query.limit + 1
+    limit = max(CANDIDATES, 2 * needed)
+    notes: list[str] = []
+    if question.clipped:
+        notes.append(f"Only the first {MAX_CHARS} characters of the question were read.")
+    by_keyword = KeywordLeg({})
+    if query.mode != "vector":
+        by_keyword = legs.by_keyword(snapshot, question, query.filter, limit, needed)
+        notes.extend(by_keyword.notes)
+    if query.mode == "keyword":
+        return Ranking(fused(question, by_keyword, {}, weight=0.0), tuple(notes))
+    if embedder is None:
+        notes.append("Without a model, only keywords were searched.")
+        return Ranking(fused(question, by_keyword, {}, weight=0.0), tuple(notes))
+    by_vector = legs.by_vector(snapshot, question, embedder, query.filter, limit)
+    written = unspoken(question.text, embedder.languages)
+    if written is not None:
+        notes.append(f"The model {embedder.name} was not trained on {written}: rely on keywords.")
+    weight = 1.0 if query.mode == "vector" else embedder.fusion_weight
+    return Ranking(fused(question, by_keyword, by_vector, weight=weight), tuple(notes))
+
+
+def fused(
+    question: Question,
+    by_keyword: KeywordLeg,
+    by_vector: Mapping[Key, Candidate],
+    *,
+    weight: float,
+) -> list[Ranked]:
+    """The candidates of both legs by their fused score; equal scores by key, so always alike.
+
+    Args:
+        weight: the vectors' share, 0 to 1.
+    """
+    candidates = dict(by_vector) | by_keyword.found
+    texts = {key: collapsed(candidate.text) for key, candidate in candidates.items()}
+    keys = [
+        key
+        for key, text in texts.items()
+        if key in by_keyword.found or legs.holds(text, by_keyword.phrases)
+    ]
+    terms = {key: held(question.terms, texts[key]) for key in keys}
+    cosine = np.array([by_vector[key].score if key in by_vector else np.nan for key in keys])
+    bm25 = [by_keyword.found[key].score if key in by_keyword.found else 0.0 for key in keys]
+    asked = len(question.terms)
+    score = fuse(
+        cosine,
+        np.array(bm25),
+        np.array([len(terms[key]) / asked if asked else 1.0 for key in keys]),
+        # By meaning alone, the letter of the question does not count.
+        np.array([weight < 1 and question.folded in texts[key] for key in keys], dtype=bool),
+        weight=weight,
+    )
+    # The last hundreds of a deep page all have a scaled cosine of 0; the raw one orders them.
+    raw = np.nan_to_num(cosine, nan=-1.0)
+    order = sorted(range(len(keys)), key=lambda at: (-score[at], -raw[at], keys[at]))
+    return [Ranked(keys[at], float(score[at]), texts[keys[at]], terms[keys[at]]) for at in order]

@@ -1,0 +1,163 @@
+"""Chunk text → the part around the match, safe to print. Pure.
+
+Text from files is not trusted: terminal escapes, control characters, marks that turn the
+direction of reading around, and invisible characters never reach a screen or another program's
+prompt. Nothing visible is changed but white space.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+import regex
+from wcwidth import wcwidth
+
+from lancebrain.search.terms import fold
+
+WIDTH = 240
+"""Of a snippet, in columns of a terminal; a CJK character takes two."""
+
+_BEFORE = 0.25  # share of the room that goes to what leads up to the match
+_MOST_MATCHES = 200
+_WORD_CHARS = 24  # a longer word may be cut
+_LONGEST_GRAPHEME = 64
+_ESCAPE = regex.compile(
+    r"""\x1b (?: \[[0-?]*[ -/]*[@-~]                     # CSI: colours, cursor
+              | [\]PX^_] .*? (?: \x07 | \x1b\\ | \x9c | $)  # OSC, DCS and other strings
+              | [ -/]*[0-~] )?
+        | \x9b [0-?]*[ -/]*[@-~]""",
+    regex.VERBOSE | regex.DOTALL,
+)
+_INVISIBLE = regex.compile(
+    "[^\\P{C}\u200c\u200d\\s]"  # controls, formats, surrogates, unassigned, private use
+    "|[\u115f\u1160\u3164\uffa0\u2800\U000e0100-\U000e01ef]"  # blank letters, ideograph variants
+)
+_JOINER = regex.compile("(?<![\\p{L}\\p{M}\\p{Emoji}\ufe0f])[\u200c\u200d]+|[\u200c\u200d]{2,}")
+_PILED_UP = regex.compile(r"(\p{M}{8})\p{M}+")
+_FRONTMATTER = regex.compile(
+    r"\A\s*(---|\+\+\+)[ \t]*\r?\n.*?^(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)",
+    regex.DOTALL | regex.MULTILINE,
+)
+_GRAPHEME = regex.compile(r"\X")
+
+
+def snippet(text: str, wanted: Sequence[str], *, width: int = WIDTH) -> str:
+    """The stretch of a chunk that holds most of what was asked for, on one line.
+
+    Args:
+        text: of the chunk.
+        wanted: folded terms and phrases, the longer of more weight; may be empty, then the
+            stretch is the chunk's beginning.
+        width: of the result in columns, at most, with the ellipses.
+    """
+    clean = safe_line(without_frontmatter(text))
+    columns = [0, *accumulate(map(_columns, clean))]
+    if columns[-1] <= width:
+        return clean
+    room = width - 2  # an ellipsis at either end
+    first, last = _best_span(clean, wanted, columns, room)
+    start = _start_before(clean, columns, first, last, room)
+    end = _floor(clean, bisect_right(columns, columns[start] + room) - 1)
+    if end < len(clean):
+        end = _word_end(clean, max(last, start + 1), end)
+    head = "…" if start > 0 else ""
+    tail = "…" if end < len(clean) else ""
+    return f"{head}{clean[start:end].strip()}{tail}"
+
+
+def safe_line(text: str) -> str:
+    """One line without anything that acts on a terminal or cannot be seen."""
+    plain = _INVISIBLE.sub("", _ESCAPE.sub("", text))
+    if not plain.isascii():
+        plain = _PILED_UP.sub(r"\1", _JOINER.sub("", plain))
+    return " ".join(plain.split())
+
+
+def without_frontmatter(text: str) -> str:
+    """The text after a leading frontmatter, if there is any."""
+    rest = _FRONTMATTER.sub("", text, count=1)
+    return rest if rest.strip() else text
+
+
+def _best_span(
+    clean: str, wanted: Sequence[str], columns: Sequence[int], room: int
+) -> tuple[int, int]:
+    """Start and end of the stretch of at most ``room`` columns with the most that is wanted."""
+    matches = _matches(clean, wanted)
+    best, span = 0, (0, 0)
+    for at, (start, _, _) in enumerate(matches):
+        held: set[str] = set()
+        weight = 0
+        end = start
+        for begin, finish, term in matches[at:]:
+            if columns[begin] - columns[start] > room:
+                break
+            if columns[finish] - columns[start] > room or term in held:
+                continue
+            held.add(term)
+            weight += len(term)
+            end = max(end, finish)
+        if weight > best:
+            best, span = weight, (start, end)
+    return span
+
+
+def _matches(clean: str, wanted: Sequence[str]) -> list[tuple[int, int, str]]:
+    folded = fold(clean)
+    origin = _origins(clean, folded)
+    found: list[tuple[int, int, str]] = []
+    for term in dict.fromkeys(wanted):
+        at = folded.find(term) if term else -1
+        while at >= 0 and len(found) < _MOST_MATCHES:
+            found.append((origin[at], origin[at + len(term) - 1] + 1, term))
+            at = folded.find(term, at + len(term))
+    return sorted(found)
+
+
+def _origins(clean: str, folded: str) -> Sequence[int]:
+    """For each character of the folded text, where it comes from."""
+    if len(clean) == len(folded):
+        return range(len(clean))
+    # Folding may join characters (a letter and its mark), which folding one by one does not:
+    # then what is beyond is a few characters off, and the stretch is as useful.
+    origin = [at for at, char in enumerate(clean) for _ in fold(char)]
+    origin.extend([len(clean) - 1] * (len(folded) - len(origin)))
+    return origin
+
+
+def _start_before(clean: str, columns: Sequence[int], first: int, last: int, room: int) -> int:
+    """Where to begin so that the span has some text before it, and the room is used."""
+    spare = room - (columns[last] - columns[first])
+    wanted_column = min(columns[first] - int(spare * _BEFORE), columns[-1] - room)
+    if wanted_column <= 0:
+        return 0
+    start = bisect_left(columns, wanted_column)
+    space = clean.find(" ", start - 1, min(first, start + _WORD_CHARS))
+    return _floor(clean, start) if space < 0 else space + 1
+
+
+def _word_end(clean: str, at_least: int, end: int) -> int:
+    if clean[end] == " ":
+        return end
+    space = clean.rfind(" ", max(at_least, end - _WORD_CHARS), end)
+    return end if space < 0 else space
+
+
+def _floor(clean: str, at: int) -> int:
+    """The last boundary between graphemes at or before a position."""
+    if at >= len(clean):
+        return len(clean)
+    start = max(clean.rfind(" ", 0, at), at - _LONGEST_GRAPHEME, 0)
+    boundary = start
+    for match in _GRAPHEME.finditer(clean, start):
+        if match.end() > at:
+            return match.start()
+        boundary = match.end()
+    return boundary
+
+
+def _columns(char: str) -> int:
+    # U+FE0F asks for the wide, coloured form of the character before it.
+    return 1 if char == "\ufe0f" else max(0, wcwidth(char))
