@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from .connection import Table
 
 _COLUMNS = ["path", "chunk_index", "text"]
+# Both without effect where there is no vector index. All partitions are searched up to about a
+# million rows; then this many times the limit are compared by their whole vectors.
+_PROBES = 256
+_REFINE_FACTOR = 4
 _PHRASE = re.compile(r'"([^"]*)"')
 _WORD = re.compile(r"\w")
 
@@ -53,11 +57,12 @@ def by_keyword(table: Table, query: str, wanted: Filter, limit: int) -> list[Can
 def by_vector(
     table: Table, vector: NDArray[np.float32], wanted: Filter, limit: int
 ) -> list[Candidate]:
-    """Nearest chunks by cosine similarity, exact; rows without a vector are left out."""
+    """Nearest chunks by cosine similarity; rows without a vector are left out."""
     if limit <= 0:
         return []
     search = table.search(vector, vector_column_name="vector", query_type="vector")
-    found = _taken(search.distance_type("cosine"), "_distance", wanted, limit)
+    search = search.distance_type("cosine").nprobes(_PROBES).refine_factor(_REFINE_FACTOR)
+    found = _taken(search, "_distance", wanted, limit)
     return [replace(c, score=1.0 - c.score) for c in found]
 
 

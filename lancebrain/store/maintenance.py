@@ -6,22 +6,19 @@ finds, only how fast and from how many files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from . import indices
 from .schema import TOMBSTONES
 
 if TYPE_CHECKING:
     from .connection import Table
 
-MIN_KEEP = timedelta(hours=1)
-"""Cleaning up younger versions would take files from under readers."""
-_MAX_SMALL_FRAGMENTS = 20
-_MAX_UNINDEXED_ROWS = 2_000
-_MAX_VERSIONS = 100
-_SCALAR_INDEXES = ("path", "chunk_index")
+_SMALL_FRAGMENTS = 20
+"""From about here every read and write is slower than after a compaction."""
+_NEVER = timedelta(days=36_500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +28,10 @@ class MaintenanceReport:
     Attributes:
         version: of the table afterwards.
         tombstones: removed rows that were deleted.
-        fragments_before, fragments_after: files that a scan reads.
+        fragments_before, fragments_after: pieces that a scan reads.
         versions_removed: old versions that were cleaned up.
-        rebuilt: indices that had to be built anew.
+        rebuilt: columns whose index was built anew.
+        seconds: how long it took.
     """
 
     version: int
@@ -45,64 +43,48 @@ class MaintenanceReport:
     seconds: float = 0.0
 
 
-def needs_maintenance(table: Table) -> bool:
-    """Whether it pays to maintain the table now; costs a few milliseconds."""
-    stats = table.stats()
-    if stats["fragment_stats"]["num_small_fragments"] > _MAX_SMALL_FRAGMENTS:
-        return True
-    return any(index.num_unindexed_rows > _MAX_UNINDEXED_ROWS for index in table.list_indices())
+def is_due(table: Table) -> bool:
+    """Whether it pays to maintain the table now; costs two milliseconds."""
+    fragments = table.stats()["fragment_stats"]["num_small_fragments"]
+    return fragments > _SMALL_FRAGMENTS or indices.is_behind(table)
 
 
-def build_indices(table: Table) -> list[str]:
-    """Build the indices that are missing, and return their columns."""
-    from lancedb.index import FTS, BTree
-
-    there = {index.columns[0] for index in table.list_indices()}
-    built: list[str] = []
-    if "text" not in there:
-        # Stemming is English only and gains nothing measurable; stop words are words in code
-        # and in other languages.
-        words = FTS(
-            base_tokenizer="icu/split", with_position=True, stem=False, remove_stop_words=False
-        )
-        table.create_index("text", config=words, replace=True)
-        built.append("text")
-    for column in _SCALAR_INDEXES:
-        if column not in there:
-            table.create_index(column, config=BTree(), replace=True)
-            built.append(column)
-    return built
+def fragment_count(table: Table) -> int:
+    """How many pieces a scan reads."""
+    return int(table.stats()["fragment_stats"]["num_fragments"])
 
 
 def purge_tombstones(table: Table) -> int:
-    """Delete removed rows for good, and return how many."""
+    """Delete removed rows for good, and return how many there were."""
     count = int(table.count_rows(TOMBSTONES))
     if count:
         table.delete(TOMBSTONES)
     return count
 
 
-def cleanup_age(
-    table: Table, tagged: Iterable[int], *, keep: timedelta, now: datetime
-) -> timedelta:
-    """How old a version may get: ``keep``, but never so short that a tagged one would go.
+def refresh(table: Table) -> list[str]:
+    """Compact, bring every index up to date, and delete files that belong to no version.
 
-    Lance refuses to clean up at all when a tagged version is old enough to go, so that the
-    oldest tag sets the limit.
+    The index lock must be held: files of a write that is under way belong to no version yet.
 
-    Args:
-        tagged: versions that tags name.
-        now: UTC-aware.
+    Returns:
+        Columns whose index was missing or had to be built anew.
     """
-    keep = max(keep, MIN_KEEP)
-    wanted = set(tagged)
-    if not wanted:
-        return keep
-    # list_versions gives local time without a zone.
-    oldest: datetime | None = min(
-        (v["timestamp"].astimezone() for v in table.list_versions() if v["version"] in wanted),
-        default=None,
-    )
-    if oldest is None:
-        return keep
-    return max(keep, now - oldest + MIN_KEEP)
+    rebuilt = indices.build_missing(table)
+    try:
+        _optimize(table)
+    except RuntimeError:
+        # An index that cannot be brought up to date fails all of it; the full-text index is the
+        # one known to. Built anew, it covers everything; a second failure is told.
+        indices.build_full_text(table)
+        rebuilt.append("text")
+        _optimize(table)
+    if indices.build_vectors(table):
+        rebuilt.append("vector")
+    return rebuilt
+
+
+def _optimize(table: Table) -> None:
+    # No age: which versions go is decided by ``retention``, since LanceDB refuses to clean up
+    # anything once a tagged version is older than the age it is given.
+    table.optimize(cleanup_older_than=_NEVER, delete_unverified=True)

@@ -17,18 +17,22 @@ def manifest_file(table: Path, version: int) -> Path:
     return table / "_versions" / f"{_HIGHEST - version:020d}.manifest"
 
 
+def version_of(manifest: Path) -> int:
+    """The version whose manifest this is."""
+    return _HIGHEST - int(manifest.stem)
+
+
 def newest_manifests(table: Path) -> list[Path]:
     """The manifests of a table, newest first; empty when there is no table."""
-    try:
-        return sorted((table / "_versions").glob("*.manifest"))
-    except OSError:
-        return []
+    manifests = (table / "_versions").glob("*.manifest")
+    return sorted(manifest for manifest in manifests if manifest.stem.isdigit())
 
 
 def drop_empty_manifests(table: Path) -> list[Path]:
-    """Remove manifests of no bytes from the newest on, and return what was removed.
+    """Remove the manifests of no bytes that are newer than the newest with content.
 
-    At least one manifest with content must remain; else nothing is touched.
+    Returns:
+        What was removed; nothing where no manifest has content.
 
     Raises:
         OSError: the folder may not be written.

@@ -169,7 +169,9 @@ class Snapshot:
     def vector_candidates(
         self, vector: NDArray[np.float32], wanted: Filter, limit: int
     ) -> list[Candidate]:
-        """Nearest chunks, best first, exact; the score is the cosine similarity.
+        """Nearest chunks, best first; the score is the cosine similarity.
+
+        Exact in a small table; with a vector index nearly all of the nearest are found.
 
         Args:
             vector: (dim,) float32; one of zeros finds nothing.

@@ -20,7 +20,7 @@ from lancebrain.chunking import CHUNKING_VERSION
 from lancebrain.errors import IndexMismatchError, IndexNotFoundError, UsageError
 from lancebrain.types import CommitRecord
 
-from . import maintenance
+from . import indices, maintenance
 from .commit_log import CommitLog
 from .connection import Connection, Table, table_folder
 from .failures import as_store_error, translated
@@ -28,6 +28,7 @@ from .hold import Hold
 from .lock import IndexLock
 from .maintenance import MaintenanceReport
 from .recovery import drop_empty_manifests, newest_manifests
+from .retention import drop_versions
 from .rows import RowBatch, with_vectors
 from .schema import StoreInfo, info_of, new_info, table_schema
 from .snapshot import Snapshot
@@ -119,7 +120,9 @@ class Store:
                     chunking_version=CHUNKING_VERSION,
                 )
                 with translated(folder, "creating it"):
-                    Connection(folder).create(table_schema(info))
+                    # The full-text index is there before the first row, so that every version
+                    # that anyone may go back to has one.
+                    indices.build_full_text(Connection(folder).create(table_schema(info)))
         return cls.open(folder)
 
     def snapshot(self, version: int | None = None) -> Snapshot:
@@ -202,16 +205,21 @@ class Store:
         return version
 
     def ensure_indices(self) -> None:
-        """Build the indices that are missing; the caller holds the lock."""
+        """Build the indices that are missing, and bring them up to date when they lag far behind.
+
+        Cheap when there is nothing to do. The caller holds the lock.
+        """
         with translated(self.folder, "building its indices"):
             self._writer.checkout_latest()
-            maintenance.build_indices(self._writer)
+            indices.build_missing(self._writer)
+            if indices.is_behind(self._writer):
+                maintenance.refresh(self._writer)
 
     def needs_maintenance(self) -> bool:
         """Whether :meth:`maintain` would pay; cheap."""
         with translated(self.folder, "looking at its state"):
             self._probe.checkout_latest()
-            return maintenance.needs_maintenance(self._probe)
+            return maintenance.is_due(self._probe)
 
     def maintain(
         self, *, keep_versions: timedelta, now: datetime | None = None
@@ -229,22 +237,25 @@ class Store:
         with translated(self.folder, "maintaining it"):
             table = self._writer
             table.checkout_latest()
-            before = table.stats()["fragment_stats"]["num_fragments"]
-            versions = len(table.list_versions())
+            fragments = maintenance.fragment_count(table)
             tombstones = maintenance.purge_tombstones(table)
-            age = maintenance.cleanup_age(
-                table, self.tags().values(), keep=keep_versions, now=now or datetime.now(UTC)
+            dropped = drop_versions(
+                table_folder(self.folder),
+                set(self.tags().values()),
+                keep=keep_versions,
+                now=now or datetime.now(UTC),
             )
-            table.optimize(cleanup_older_than=age)
+            rebuilt = maintenance.refresh(table)
             table.checkout_latest()
-        return MaintenanceReport(
-            version=table.version,
-            tombstones=tombstones,
-            fragments_before=before,
-            fragments_after=table.stats()["fragment_stats"]["num_fragments"],
-            versions_removed=max(0, versions - len(table.list_versions())),
-            seconds=time.monotonic() - started,
-        )
+            return MaintenanceReport(
+                version=table.version,
+                tombstones=tombstones,
+                fragments_before=fragments,
+                fragments_after=maintenance.fragment_count(table),
+                versions_removed=len(dropped),
+                rebuilt=tuple(rebuilt),
+                seconds=time.monotonic() - started,
+            )
 
     def tags(self) -> dict[str, int]:
         """Tags and the versions they name."""

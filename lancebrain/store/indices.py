@@ -1,0 +1,85 @@
+"""Which indices a table has, and when: full text from its birth, the others once they pay.
+
+Rows outside an index are found all the same, by a scan; indices cost or save time, nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .schema import EMBEDDED_ROWS
+
+if TYPE_CHECKING:
+    from .connection import Table
+
+_KEY_INDEX_ROWS = 10_000
+"""From here a commit of 20 rows is quicker with both keys indexed; below, nothing is."""
+_VECTOR_INDEX_ROWS = 30_000
+"""From here a scan of all vectors takes longer than 50 ms (512 dimensions)."""
+_VECTOR_SEGMENTS = 10
+"""Lance adds a segment whenever it refreshes a vector index, and never joins them."""
+_UNINDEXED_ROWS = 500
+_UNINDEXED_SHARE = 0.02
+"""Rows outside the full-text index that are borne: each thousand costs a search 30 ms."""
+
+
+def build_full_text(table: Table) -> None:
+    """Build the full-text index anew.
+
+    ``icu/split`` finds words in Chinese and Japanese and splits snake_case and paths. Stemming
+    knows English alone and gains nothing measurable; a stop word of one language is a word of
+    another.
+    """
+    from lancedb.index import FTS
+
+    words = FTS(base_tokenizer="icu/split", with_position=True, stem=False, remove_stop_words=False)
+    table.create_index("text", config=words, replace=True)
+
+
+def build_missing(table: Table) -> list[str]:
+    """Build the indices that a table of this size should have, and return their columns."""
+    from lancedb.index import BTree
+
+    indices = indices_of(table)
+    built: list[str] = []
+    if "text" not in indices:
+        build_full_text(table)
+        built.append("text")
+    if table.count_rows() >= _KEY_INDEX_ROWS:
+        # A merge on two keys uses an index only where both have one.
+        for column in ("path", "chunk_index"):
+            if column not in indices:
+                table.create_index(column, config=BTree(), replace=True)
+                built.append(column)
+    return built
+
+
+def build_vectors(table: Table) -> bool:
+    """Build the vector index where it is due; whether it was.
+
+    Due when there are enough vectors and no index, or when refreshes have left it in pieces.
+    """
+    from lancedb.index import IvfRq
+
+    index = indices_of(table).get("vector")
+    if index is None and table.count_rows(EMBEDDED_ROWS) < _VECTOR_INDEX_ROWS:
+        return False
+    if index is not None and index.num_segments <= _VECTOR_SEGMENTS:
+        return False
+    # Four bits a dimension and a refined search found 99.9 % of the first hundred.
+    table.create_index("vector", config=IvfRq(distance_type="cosine", num_bits=4), replace=True)
+    return True
+
+
+def is_behind(table: Table) -> bool:
+    """Whether so many rows are outside the full-text index that searches suffer."""
+    index = indices_of(table).get("text")
+    if index is None:
+        return True
+    total = index.num_indexed_rows + index.num_unindexed_rows
+    return bool(index.num_unindexed_rows > _UNINDEXED_ROWS + _UNINDEXED_SHARE * total)
+
+
+def indices_of(table: Table) -> dict[str, Any]:
+    """The indices by the column they are on."""
+    return {index.columns[0]: index for index in table.list_indices()}
