@@ -2,7 +2,18 @@
 
     chunk(document) -> list[Chunk]
     embedding_text(kind, heading_path, text) -> str
+    chunk_hash(embedding_text) -> str
+    display_width(text) -> int
     CHUNKING_VERSION: int
+
+The way: blocks → groups (sections) → pieces (on demand) → cuts (packing) → chunks (chunker).
 """
 
+from lancebrain.chunking.chunker import chunk
+from lancebrain.chunking.passage import chunk_hash, embedding_text
+from lancebrain.chunking.width import display_width
+
 CHUNKING_VERSION = 1
+"""Changes whenever the same document would get other chunks or other embedding texts."""
+
+__all__ = ["CHUNKING_VERSION", "chunk", "chunk_hash", "display_width", "embedding_text"]

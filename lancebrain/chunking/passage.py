@@ -1,0 +1,84 @@
+"""A chunk → what a model is given of it, and the hash of that.
+
+A function of the kind, the heading trail and the text alone, for vectors are also filled in
+later, from the rows of the table. What says nothing to a model stays in the text and out of
+here: the frontmatter's keys, data URIs and other Base64, HTML comments, the targets of links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+
+from lancebrain.chunking.packing import MOST_WIDTH
+from lancebrain.chunking.width import cut_to_width
+from lancebrain.readers import frontmatter
+
+_MOST_TRAIL_WIDTH = 240
+_TELLING_KEYS = (
+    "title",
+    "subtitle",
+    "description",
+    "summary",
+    "aliases",
+    "alias",
+    "tags",
+    "tag",
+    "keywords",
+)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:[ \t]+\"[^\"\n]*\")?\)")
+_DATA_URI = re.compile(r"data:[\w.+-]+/[\w.+-]+[\w.+;=-]*,[^\s)\"'<>]*")
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{100,}={0,2}")
+_WORD = re.compile(r"\w")
+_BLANK_LINES = re.compile(r"\n\s{2,}")
+_GAP = re.compile(r"[^\S\n]{4,}")
+
+
+def embedding_text(kind: str, heading_path: Sequence[str], text: str) -> str:
+    """What a model is given of a chunk: its heading trail, a blank line, its words.
+
+    Never blank unless ``text`` is: where nothing is left of the text, the trail stands alone,
+    and without a trail the text as it is, cut to the greatest width of a chunk.
+    """
+    trail = cut_to_width(" > ".join(heading_path), _MOST_TRAIL_WIDTH).strip()
+    body = _telling(kind, text)
+    if not _WORD.search(body):
+        return trail or cut_to_width(text.strip(), MOST_WIDTH)
+    return f"{trail}\n\n{body}" if trail else body
+
+
+def chunk_hash(embedding_text: str) -> str:
+    """SHA-256 in hex of what a model is given."""
+    return sha256(embedding_text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _telling(kind: str, text: str) -> str:
+    if kind == "md":
+        text = _rendered_frontmatter(text)
+        if "<!--" in text:
+            text = _COMMENT.sub("", text)
+        if "](" in text:
+            text = _LINK_TARGET.sub("]", text)
+    if "data:" in text:
+        text = _DATA_URI.sub("", text)
+    text = _BASE64.sub("", text)
+    return _GAP.sub(" ", _BLANK_LINES.sub("\n\n", text.strip()))
+
+
+def _rendered_frontmatter(text: str) -> str:
+    """A leading frontmatter gives way to the values of the keys that tell what the note is."""
+    if not text.startswith(("---", "+++", "{")):
+        return text
+    head = frontmatter.find(text)
+    if head is None or head.error is not None:
+        return text
+    lines = []
+    for key in _TELLING_KEYS:
+        value = head.values.get(key)
+        if isinstance(value, str):
+            lines.append(value.strip())
+        elif value is not None:
+            lines.append(", ".join(frontmatter.as_list(value)))
+    return "\n".join([*filter(None, lines), "", text[head.end :]])
