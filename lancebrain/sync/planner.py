@@ -59,12 +59,19 @@ class ChunkPlan:
     dropped_hashes: frozenset[str]
 
 
-def plan_chunks(stored: Sequence[StoredChunk], new: Sequence[Chunk]) -> ChunkPlan:
+NOTHING = ChunkPlan(kept=0, writes=(), removed=(), dropped_hashes=frozenset())
+"""The plan of a document whose chunks are not touched."""
+
+
+def plan_chunks(
+    stored: Sequence[StoredChunk], new: Sequence[Chunk], *, rewrite: bool = False
+) -> ChunkPlan:
     """Compare a document's rows with its chunks on disk.
 
     Args:
         stored: the rows of one document by ascending ``chunk_index``; empty for a new document.
         new: the chunks of the same document as it is now.
+        rewrite: keep no row: what all rows of the document share has changed.
     """
     origins = _origins(stored, new)
     numbers = _numbers([None if origin is None else origin.chunk_index for origin in origins])
@@ -72,7 +79,7 @@ def plan_chunks(stored: Sequence[StoredChunk], new: Sequence[Chunk]) -> ChunkPla
     writes = tuple(
         Write(number, chunk, origin)
         for number, chunk, origin in zip(numbers, new, origins, strict=True)
-        if (row := by_number.get(number)) is None or row.chunk != chunk
+        if rewrite or (row := by_number.get(number)) is None or row.chunk != chunk
     )
     used = set(numbers)
     return ChunkPlan(

@@ -1,0 +1,155 @@
+"""Filling in vectors: of texts that were committed first, and of rows that lost theirs.
+
+Newest documents first. The model works outside the lock, about a second at a time, so that a
+single edit goes in between; a commit follows every few hundred vectors. What was embedded is
+kept however the work ends.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lancebrain.chunking import embedding_text
+from lancebrain.store import Snapshot, Store
+from lancebrain.types import Progress, StoredChunk
+
+from .lease import Lease
+from .vectors import Vector, Vectors, missing
+
+if TYPE_CHECKING:
+    from lancebrain.config import Settings
+
+_COMMIT_ROWS = 1_000
+_COMMIT_S = 15.0
+_PART_S = 1.0
+_FIRST_PART = 32
+_MAX_PART = 512
+_MAINTAIN_COMMITS = 20
+_POLL_S = 0.25
+
+
+class Backfill:
+    """Gives rows the vectors they lack, until none lacks one.
+
+    Args:
+        store: the index.
+        settings: for the lock's time-out and the age of versions.
+        vectors: where vectors come from.
+
+    Attributes:
+        embedded: texts that the model was given so far.
+        filled: rows that got a vector so far.
+    """
+
+    def __init__(self, store: Store, settings: Settings, vectors: Vectors) -> None:
+        self._store = store
+        self._settings = settings
+        self._vectors = vectors
+        self._lease = Lease(store.folder)
+        self._part = _FIRST_PART
+        self.embedded = 0
+        self.filled = 0
+
+    def run(
+        self,
+        progress: Callable[[Progress], None],
+        cancel: threading.Event,
+    ) -> None:
+        """Fill in everything; while another process is at it, wait for it.
+
+        Raises:
+            EmbedderError: the model failed; what it gave before is in the table.
+            IndexLockedError: another process held the lock for too long.
+        """
+        while not cancel.is_set():
+            total = self._store.snapshot().pending()
+            if not total:
+                return
+            for _ in self.steps():
+                progress(Progress("embed", chunks=self.filled, chunks_total=self.filled + total))
+                if cancel.is_set():
+                    return
+            cancel.wait(_POLL_S)
+
+    def steps(self) -> Iterator[None]:
+        """Fill in; a step is about a second of embedding, or a commit.
+
+        It ends when nothing is lacking or another process is at it. Closing it early is safe.
+        """
+        commits = 0
+        try:
+            while self._lease.take():
+                snapshot = self._store.snapshot()
+                rows = snapshot.unembedded(_COMMIT_ROWS)
+                if not rows:
+                    return
+                yield from self._round(snapshot, rows)
+                commits += 1
+                if commits % _MAINTAIN_COMMITS == 0:
+                    self._maintain()
+        finally:
+            self._lease.drop()
+
+    def _round(self, snapshot: Snapshot, rows: list[StoredChunk]) -> Iterator[None]:
+        hashes = [row.chunk.chunk_hash for row in rows]
+        vectors = self._vectors.known(snapshot, set(hashes))
+        lacking = _texts(snapshot, rows, missing(hashes, vectors))
+        started = time.monotonic()
+        try:
+            while lacking and time.monotonic() - started < _COMMIT_S and self._lease.take():
+                vectors |= self._embed(
+                    [lacking.pop() for _ in range(min(self._part, len(lacking)))]
+                )
+                yield
+        finally:
+            self._commit(rows, vectors)
+        yield
+
+    def _embed(self, texts: list[tuple[str, str]]) -> dict[str, Vector]:
+        started = time.monotonic()
+        vectors = self._vectors.embed(dict(texts))
+        self.embedded += len(texts)
+        seconds = max(time.monotonic() - started, 1e-3)
+        self._part = max(_FIRST_PART, min(_MAX_PART, int(len(texts) / seconds * _PART_S)))
+        return vectors
+
+    def _commit(self, rows: list[StoredChunk], vectors: dict[str, Vector]) -> None:
+        """Write the vectors of rows that are still what they were when they were read."""
+        with self._store.lock(self._settings.lock_timeout_s):
+            keys = [(row.path, row.chunk_index) for row in rows if row.chunk.chunk_hash in vectors]
+            now = self._store.snapshot().rows(keys)
+            found = [
+                (key, vectors[row.chunk.chunk_hash])
+                for key, row in now.items()
+                if not row.embedded and row.chunk.chunk_hash in vectors
+            ]
+            if found:
+                self._store.set_vectors([key for key, _ in found], np.stack([v for _, v in found]))
+                self.filled += len(found)
+
+    def _maintain(self) -> None:
+        with self._store.lock(self._settings.lock_timeout_s):
+            if self._store.needs_maintenance():
+                self._store.maintain(
+                    keep_versions=timedelta(days=self._settings.keep_versions_days)
+                )
+
+
+def _texts(snapshot: Snapshot, rows: list[StoredChunk], hashes: list[str]) -> list[tuple[str, str]]:
+    """(chunk hash, embedding text) of the rows with one of the hashes, the first row last."""
+    stats = snapshot.stats(list({row.path for row in rows}))
+    wanted = set(hashes)
+    texts = {
+        row.chunk.chunk_hash: embedding_text(
+            stats[row.path].kind, row.chunk.heading_path, row.chunk.text
+        )
+        for row in rows
+        if row.chunk.chunk_hash in wanted and row.path in stats
+    }
+    return list(reversed(texts.items()))

@@ -1,0 +1,177 @@
+"""From files and gone documents to a batch: read, hash, parse, plan.
+
+The engine hands it a few files at a time, under the lock and against the newest snapshot, so
+that what another process committed meanwhile is never undone by what was seen before.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lancebrain.store import DocumentStat, Snapshot
+from lancebrain.store.filters import one_of
+from lancebrain.types import DOCUMENT_ROW, Problem, SourceFile, StoredChunk
+
+from .batch import Batch
+from .documents import REFUSED, Parsed, at_place, kind_for, parse
+from .planner import NOTHING, plan_chunks
+from .reading import Reading, Vanished, read_file
+
+_Read = tuple[SourceFile, Reading]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happens to one document; a dry run shows these.
+
+    Attributes:
+        what: ``added``, ``changed``, ``moved``, ``removed``.
+        path: of the document, after the change.
+        before: its path before a move.
+        chunks_written, chunks_removed: of its rows.
+    """
+
+    what: str
+    path: str
+    before: str | None = None
+    chunks_written: int = 0
+    chunks_removed: int = 0
+
+
+@dataclass(slots=True)
+class Collector:
+    """Adds documents to one batch.
+
+    Attributes:
+        problems: met while reading, in order.
+        unread: those of them that no document row tells of.
+        vanished: document paths whose file was gone when it should have been read.
+        unchanged: documents whose files had the bytes that the table knows.
+        read_bytes: of the files that were read.
+    """
+
+    snapshot: Snapshot
+    batch: Batch
+    clock: Callable[[], int]
+    on_change: Callable[[Change], None]
+    problems: list[Problem] = field(default_factory=list)
+    unread: list[Problem] = field(default_factory=list)
+    vanished: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    read_bytes: int = 0
+
+    def read(self, files: Sequence[SourceFile]) -> None:
+        """Take up files that are new or may have changed."""
+        stats = self.snapshot.stats([file.path for file in files])
+        changed: list[_Read] = []
+        same: list[_Read] = []
+        for file in files:
+            reading = self._reading(file)
+            if reading is not None:
+                stat = stats.get(file.path)
+                group = same if stat is not None and _is_same(file, reading, stat) else changed
+                group.append((file, reading))
+        self._look_again(same, stats)
+        stored = self.snapshot.chunks([file.path for file, _ in changed if file.path in stats])
+        for file, reading in changed:
+            self._put(file, reading, stats.get(file.path), stored.get(file.path, []))
+
+    def move(self, moves: Sequence[tuple[str, SourceFile]]) -> None:
+        """Take up documents that are now elsewhere with the same bytes.
+
+        What is not so any more is read like any other file; the old place is left to the next
+        look then.
+        """
+        states = self.snapshot.documents([old for old, _ in moves])
+        taken = self.snapshot.stats([file.path for _, file in moves])
+        stored = self.snapshot.chunks(list(states))
+        for old, file in moves:
+            state = states.get(old)
+            reading = None if state is None or file.path in taken else self._reading(file)
+            if state is None or reading is None or reading.sha256 != state.sha256:
+                self.read([file])
+                continue
+            rows = stored.get(old, [])
+            if state.kind == kind_for(file, reading):
+                chunks = tuple(row.chunk for row in rows)
+                parsed = Parsed(at_place(state, file, reading), chunks)
+            else:
+                parsed = parse(file, reading)
+            plan = plan_chunks(rows, parsed.chunks, rewrite=True)
+            self.batch.document(parsed.state, replace(plan, removed=()))
+            self.batch.leave(old, [row.chunk_index for row in rows], dropped=())
+            self._done(parsed, Change("moved", file.path, old, len(plan.writes)))
+
+    def remove(self, paths: Sequence[str]) -> None:
+        """Take out documents without a file."""
+        table = self.snapshot.to_arrow(
+            ["path", "chunk_index", "chunk_hash"], where=one_of("path", paths)
+        )
+        rows: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+        for path, chunk_index, chunk_hash in zip(
+            *(column.to_pylist() for column in table.itercolumns()), strict=True
+        ):
+            rows[path] += [] if chunk_index == DOCUMENT_ROW else [(chunk_index, chunk_hash)]
+        for path, chunks in rows.items():
+            self.batch.leave(path, [number for number, _ in chunks], {h for _, h in chunks})
+            self._count(Change("removed", path, chunks_removed=len(chunks)))
+
+    def _put(
+        self,
+        file: SourceFile,
+        reading: Reading,
+        before: DocumentStat | None,
+        rows: Sequence[StoredChunk],
+    ) -> None:
+        parsed = parse(file, reading)
+        ruled_otherwise = before is not None and (before.domain, before.kind) != (
+            parsed.state.domain,
+            parsed.state.kind,
+        )
+        plan = plan_chunks(rows, parsed.chunks, rewrite=ruled_otherwise)
+        self.batch.document(parsed.state, plan)
+        what = "added" if before is None else "changed"
+        self._done(parsed, Change(what, file.path, None, len(plan.writes), len(plan.removed)))
+
+    def _done(self, parsed: Parsed, change: Change) -> None:
+        self.problems += parsed.state.problems
+        self._count(change)
+
+    def _count(self, change: Change) -> None:
+        self.batch.counts[change.what] += 1
+        self.on_change(change)
+
+    def _look_again(self, same: Sequence[_Read], stats: Mapping[str, DocumentStat]) -> None:
+        """Tell the document rows of files with the same bytes when they were looked at."""
+        self.unchanged += len(same)
+        states = self.snapshot.documents([file.path for file, _ in same])
+        for file, reading in same:
+            state = at_place(states[file.path], file, reading)
+            seen = (reading.size, reading.mtime_ns, reading.ctime_ns)
+            if seen == stats[file.path][:3]:
+                self.batch.refresh(state)
+            else:
+                self.batch.document(state, NOTHING)
+
+    def _reading(self, file: SourceFile) -> Reading | None:
+        try:
+            reading = read_file(file, self.clock())
+        except Vanished:
+            self.vanished.append(file.path)
+            return None
+        if isinstance(reading, Problem):
+            self.problems.append(reading)
+            self.unread.append(reading)
+            return None
+        self.read_bytes += reading.size
+        return reading
+
+
+def _is_same(file: SourceFile, reading: Reading, stat: DocumentStat) -> bool:
+    return (
+        reading.sha256 == stat.sha256
+        and stat.domain == file.source.domain
+        and stat.kind in (REFUSED, kind_for(file, reading))
+    )

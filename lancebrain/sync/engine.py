@@ -1,0 +1,164 @@
+"""Bringing the index up to the disk: the one way in for everything that writes.
+
+A command's sync, the look before an answer and the worker that follows the watcher all call
+:class:`Engine`. What one sync does, step by step, is in ``run``.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from lancebrain.errors import IndexMismatchError
+from lancebrain.store import Store
+from lancebrain.types import Problem, Progress, SyncReport
+
+from .backfill import Backfill
+from .collector import Change
+from .lookrecord import LookRecord
+from .run import Run, Wanted
+from .vectors import MIGRATE_HINT, Vectors
+
+if TYPE_CHECKING:
+    from lancebrain.config import Settings
+    from lancebrain.embedders.base import Embedder
+
+
+class Engine:
+    """Syncs one index with its sources.
+
+    Args:
+        store: the index.
+        settings: sources and limits.
+        provider: gives the loaded model; not called before a text has to be embedded.
+        clock: the wall clock in nanoseconds since 1970.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        provider: Callable[[], Embedder],
+        clock: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self.store = store
+        self.settings = settings
+        self._vectors = Vectors(store, provider)
+        self._clock = clock
+
+    def sync(
+        self,
+        paths: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        confirm_removals: bool = False,
+        explained: bool = False,
+        sources_complete: bool = False,
+        fill: bool = True,
+        progress: Callable[[Progress], None] | None = None,
+        on_change: Callable[[Change], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> SyncReport:
+        """Look at the disk and make the index equal to it.
+
+        Args:
+            paths: document paths, folders or source names to look at; nothing outside of them
+                is touched. None for all sources.
+            dry_run: write nothing; the report tells what would be done.
+            confirm_removals: documents may go also where most of a source is gone.
+            explained: the same, because whoever calls saw the files go.
+            sources_complete: the settings name all sources there are, so that documents of
+                others are to go. Only with ``paths`` None.
+            fill: also give vectors to the rows that lack one, before returning.
+            progress: is told how far it has come.
+            on_change: is told of each document that is added, changed, moved or removed.
+            cancel: when set, the sync ends after the batch it is at.
+
+        Raises:
+            IndexMismatchError: the configured model is not the one of the index.
+            IndexLockedError: another process held the lock for longer than the settings allow.
+            EmbedderError: the model failed; whole batches that were committed before stay.
+            StoreError: the index cannot be read or written.
+        """
+        wanted = Wanted(
+            scope=paths,
+            dry_run=dry_run,
+            agreed=confirm_removals or explained,
+            sources_complete=sources_complete,
+        )
+        run = self.run(wanted, progress=progress, on_change=on_change)
+        cancel = cancel or threading.Event()
+        for _ in run.steps():
+            if cancel.is_set():
+                break
+        if fill and not dry_run and not cancel.is_set() and (paths is None or run.text_first):
+            run.embedded += self.backfill(progress=progress, cancel=cancel)
+        if run.committed:
+            self.maintain()
+        return run.report()
+
+    def run(
+        self,
+        wanted: Wanted,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        on_change: Callable[[Change], None] | None = None,
+    ) -> Run:
+        """A sync to be taken step by step, so that other work can go in between.
+
+        Raises:
+            IndexMismatchError: the configured model is not the one of the index.
+        """
+        if self.settings.model != self.store.info.model:
+            raise IndexMismatchError(
+                f"The index in {self.store.folder} was made with the model "
+                f"{self.store.info.model!r}, and {self.settings.model!r} is configured.",
+                hint=MIGRATE_HINT,
+            )
+        return Run(
+            self.store,
+            self.settings,
+            self._vectors,
+            self._clock,
+            wanted,
+            progress=progress or _ignore,
+            on_change=on_change or _ignore,
+        )
+
+    def backfill(
+        self,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> int:
+        """Give every row without a vector its vector; returns how many texts were embedded.
+
+        Raises:
+            EmbedderError: the model failed; what it gave before is in the table.
+        """
+        backfill = Backfill(self.store, self.settings, self._vectors)
+        backfill.run(progress or _ignore, cancel or threading.Event())
+        return backfill.embedded
+
+    def backfill_steps(self) -> Iterator[None]:
+        """The same, a step of about a second at a time; ends when nothing is lacking."""
+        return Backfill(self.store, self.settings, self._vectors).steps()
+
+    def maintain(self) -> bool:
+        """Compact, refresh indices and clean up when it pays; whether it did."""
+        if not self.store.needs_maintenance():
+            return False
+        with self.store.lock(self.settings.lock_timeout_s):
+            self.store.maintain(keep_versions=timedelta(days=self.settings.keep_versions_days))
+        return True
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What the last full look could not take in; the rest is in the document rows."""
+        return LookRecord(self.store.folder).read()
+
+
+def _ignore(_: object) -> None:
+    """Nobody listens."""

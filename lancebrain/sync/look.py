@@ -1,0 +1,221 @@
+"""The disk against the document rows: which files to read, and which documents have no file.
+
+First step of a sync. Reads no file but those that may have moved; knows nothing of chunks.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lancebrain.config import Settings
+from lancebrain.kinds import EXTENSIONS, MARKDOWN, TEXT, extension_of
+from lancebrain.sources import Discovery, discover
+from lancebrain.store import DocumentStat
+from lancebrain.types import Problem, Source, SourceFile
+
+from .documents import REFUSED
+from .reading import Reading, Vanished, read_file
+from .removals import Gone, problem_with
+
+_FINE_MARGIN_NS = 50_000_000
+_COARSE_MARGIN_NS = 2_000_000_000
+_SECOND_NS = 1_000_000_000
+
+
+@dataclass(slots=True)
+class Look:
+    """What a look found.
+
+    Attributes:
+        unchanged: documents whose files are as the table knows them.
+        changed: files that are new or may have another content, newest first.
+        moved: (document path before, file now) with the same bytes.
+        removed: documents to remove.
+        problems: of sources and files, each with its path.
+        states: of each root that was looked at, by source: ok, missing, unreadable, empty.
+    """
+
+    unchanged: int = 0
+    changed: list[SourceFile] = field(default_factory=list)
+    moved: list[tuple[str, SourceFile]] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    states: dict[str, str] = field(default_factory=dict)
+
+
+def look(
+    settings: Settings,
+    known: Mapping[str, DocumentStat],
+    now_ns: Callable[[], int],
+    *,
+    scope: Sequence[str] | None = None,
+    agreed: bool = False,
+    sources_complete: bool = False,
+) -> Look:
+    """Compare the disk with what the table knows.
+
+    Args:
+        known: all documents of the table.
+        now_ns: the wall clock.
+        scope: document paths and folders to look at, nothing outside of them is touched; None
+            for everything.
+        agreed: removals are confirmed or explained, see :mod:`.removals`.
+        sources_complete: documents of a source that the settings do not name are to go.
+    """
+    result = Look()
+    by_source = _by_source(known)
+    gone: list[Gone] = []
+    for source in settings.sources:
+        only = None if scope is None else _within(source.name, scope)
+        if only == []:
+            continue
+        of_source = by_source.get(source.name, {})
+        in_scope = of_source if only is None else _under(of_source, only)
+        found = _discover(source, settings, only)
+        changed = [file for file in found.files if _to_read(source, file, in_scope.get(file.path))]
+        result.unchanged += len(found.files) - len(changed)
+        result.changed += changed
+        result.problems += found.problems
+        result.states[source.name] = found.state
+        paths = _without_file(found, in_scope)
+        gone.append(Gone(source.name, found.state, paths, known=len(of_source)))
+    if scope is None and sources_complete:
+        names = {source.name for source in settings.sources}
+        result.removed += [path for name in by_source.keys() - names for path in by_source[name]]
+    result.changed.sort(key=lambda file: file.mtime_ns, reverse=True)
+    _find_moves(result, gone, known, now_ns)
+    _settle_removals(result, gone, agreed=agreed)
+    return result
+
+
+def may_have_changed(file: SourceFile, stat: DocumentStat) -> bool:
+    """Whether a file has to be read to know that its document is up to date.
+
+    Size and both times equal to the row's mean unchanged, unless the file was changed about when
+    it was looked at: then it may have been changed once more within one tick of the clock. A
+    tick is 10 ms at most on file systems with fractions of seconds and up to 2 s on others.
+    """
+    if stat.size != file.size or stat.mtime_ns != file.mtime_ns:
+        return True
+    if file.ctime_ns and stat.ctime_ns and stat.ctime_ns != file.ctime_ns:
+        return True
+    newest = max(file.mtime_ns, file.ctime_ns)
+    coarse = (file.ctime_ns or file.mtime_ns) % _SECOND_NS == 0
+    margin = _COARSE_MARGIN_NS if coarse else _FINE_MARGIN_NS
+    return newest + margin > stat.looked_at_ns
+
+
+def expected_kind(source: Source, path: str) -> str | None:
+    """The reader that the source's settings or the file's name ask for; None: the content does."""
+    if source.kind is not None:
+        return source.kind
+    extension = extension_of(path)
+    return next((kind for kind in (MARKDOWN, TEXT) if extension in EXTENSIONS[kind]), None)
+
+
+def _to_read(source: Source, file: SourceFile, stat: DocumentStat | None) -> bool:
+    return (
+        stat is None
+        or may_have_changed(file, stat)
+        or stat.domain != source.domain
+        or (stat.kind != REFUSED and stat.kind != (expected_kind(source, file.path) or stat.kind))
+    )
+
+
+def _discover(source: Source, settings: Settings, only: list[str] | None) -> Discovery:
+    return discover(
+        source,
+        only=only,
+        other_roots=[other.root for other in settings.sources if other is not source],
+        max_file_bytes=settings.max_file_bytes,
+        gitignore=settings.gitignore,
+        follow_symlinks=settings.follow_symlinks,
+        index_folder=settings.index,
+    )
+
+
+def _by_source(known: Mapping[str, DocumentStat]) -> dict[str, dict[str, DocumentStat]]:
+    by_source: defaultdict[str, dict[str, DocumentStat]] = defaultdict(dict)
+    for path, stat in known.items():
+        by_source[path.partition("/")[0]][path] = stat
+    return by_source
+
+
+def _within(name: str, scope: Iterable[str]) -> list[str] | None:
+    """The part of a scope that lies in a source; None: all of it."""
+    clean = [path.rstrip("/") for path in scope]
+    return None if name in clean else [path for path in clean if path.startswith(f"{name}/")]
+
+
+def _under(documents: Mapping[str, DocumentStat], scope: Sequence[str]) -> dict[str, DocumentStat]:
+    """The documents that are in the scope or in a folder of it."""
+    exact = set(scope)
+    folders = tuple(f"{path}/" for path in scope)
+    return {
+        path: stat for path, stat in documents.items() if path in exact or path.startswith(folders)
+    }
+
+
+def _without_file(found: Discovery, documents: Mapping[str, DocumentStat]) -> list[str]:
+    """Documents whose file is surely not there, in a root that can be read."""
+    if found.state in ("missing", "unreadable"):
+        return []
+    there = {file.path for file in found.files}
+    return [path for path in documents if path not in there and not found.unseen(path)]
+
+
+def _find_moves(
+    result: Look,
+    gone: Sequence[Gone],
+    known: Mapping[str, DocumentStat],
+    now_ns: Callable[[], int],
+) -> None:
+    """Match new files with documents whose file is gone, one to one, by their bytes."""
+    leaving = [*result.removed, *(path for of_source in gone for path in of_source.paths)]
+    if not leaving:
+        return
+    sizes = {known[path].size for path in leaving}
+    new = [file for file in result.changed if file.path not in known and file.size in sizes]
+    hashes = {file.path: _sha256(file, now_ns) for file in new}
+    before: defaultdict[str, list[str]] = defaultdict(list)
+    for path in leaving:
+        before[known[path].sha256].append(path)
+    # A file that kept its name comes first, so that of equal files each finds its own.
+    moved: dict[str, str] = {}
+    for same_name in (True, False):
+        for file in new:
+            places = before.get(hashes[file.path], [])
+            old = next((p for p in places if not same_name or _name(p) == _name(file.path)), None)
+            if old is not None and file.path not in moved:
+                places.remove(old)
+                moved[file.path] = old
+    result.moved = [(moved[file.path], file) for file in new if file.path in moved]
+    result.changed = [file for file in result.changed if file.path not in moved]
+
+
+def _settle_removals(result: Look, gone: Sequence[Gone], *, agreed: bool) -> None:
+    moved = {old for old, _ in result.moved}
+    result.removed = [path for path in result.removed if path not in moved]
+    for of_source in gone:
+        paths = [path for path in of_source.paths if path not in moved]
+        rest = replace(of_source, paths=paths)
+        problem = problem_with(rest, agreed=agreed)
+        if problem is None:
+            result.removed += paths
+        else:
+            result.problems.append(problem)
+
+
+def _sha256(file: SourceFile, now_ns: Callable[[], int]) -> str:
+    """The hash of a file's bytes, or ``""`` when it cannot be read now."""
+    try:
+        reading = read_file(file, now_ns())
+    except Vanished:
+        return ""
+    return reading.sha256 if isinstance(reading, Reading) else ""
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -1,0 +1,66 @@
+"""What may be removed: only what is surely gone, and never most of a source unasked.
+
+Pure; the look calls it with the documents that have no file any more. It has none to ask about
+where a root or a folder cannot be read: nothing is gone there.
+
+1. Of a root that is suddenly empty (a mount point without its disk), nothing is removed until it
+   is confirmed or explained.
+2. More than half of a source, and more than 50 documents, wait for the same.
+
+"Explained" means that whoever calls saw the files go: the watcher, or a git operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lancebrain.types import Problem
+
+MAX_UNASKED = 50
+"""So many documents may go at once, however small the source is."""
+
+_HOW = "If they are to go: lancebrain sync --confirm-removals"
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Documents of one source without a file.
+
+    Attributes:
+        source: its name.
+        state: of its root: ``ok``, ``missing``, ``unreadable``, ``empty``.
+        paths: the documents.
+        known: how many documents of the source the table has.
+    """
+
+    source: str
+    state: str
+    paths: Sequence[str]
+    known: int
+
+
+def problem_with(gone: Gone, *, agreed: bool) -> Problem | None:
+    """Why the documents stay; None when they may go.
+
+    Args:
+        agreed: a person confirmed the removals, or they are explained.
+    """
+    if agreed or not gone.paths:
+        return None
+    count = len(gone.paths)
+    if gone.state == "empty":
+        return Problem(
+            gone.source,
+            "source-empty",
+            f"The folder of {gone.source} is suddenly empty; its {count} documents are kept. "
+            f"{_HOW}",
+        )
+    if count > MAX_UNASKED and 2 * count > gone.known:
+        return Problem(
+            gone.source,
+            "removals-waiting",
+            f"{count} of the {gone.known} documents of {gone.source} have no file any more; "
+            f"they are kept. {_HOW}",
+        )
+    return None

@@ -1,0 +1,264 @@
+"""One sync: a look, then batches until nothing is left to do.
+
+Each batch takes the lock, works against the newest version and lets go. So several processes can
+sync one index, other work goes in between, and a crash leaves whole batches behind.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from lancebrain.store import Snapshot, Store
+from lancebrain.types import Problem, Progress, SourceFile, SyncReport
+
+from .batch import Batch
+from .collector import Change, Collector
+from .look import look
+from .lookrecord import LookRecord
+from .vectors import Vectors, missing
+
+if TYPE_CHECKING:
+    from lancebrain.config import Settings
+
+SMALL = 100
+"""Up to so many texts are embedded before the commit; more are committed as text first."""
+
+_BATCH_ROWS = 4_000
+_BATCH_BYTES = 16 * 1024 * 1024
+_BATCH_S = 2.0
+_GROUP_BYTES = 1024 * 1024
+_GROUP_PATHS = 128
+
+# Telling the rows that files were looked at again makes a version by itself only where looking
+# once more each time would cost more.
+_REFRESH_FILES = 256
+_REFRESH_BYTES = 16 * 1024 * 1024
+
+_COUNTED = (
+    "added",
+    "changed",
+    "moved",
+    "removed",
+    "unchanged",
+    "rows_written",
+    "rows_deleted",
+    "reused",
+)
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a sync is asked to do.
+
+    Attributes:
+        scope: document paths, folders or source names to look at; None for all sources.
+        dry_run: write nothing.
+        agreed: removals are confirmed or explained.
+        sources_complete: documents of sources that the settings do not name are to go.
+    """
+
+    scope: Sequence[str] | None = None
+    dry_run: bool = False
+    agreed: bool = False
+    sources_complete: bool = False
+
+
+class Run:
+    """A sync in the making.
+
+    Attributes:
+        embedded: texts that the model was given.
+        committed: whether anything was written.
+        text_first: whether rows were written that still lack their vector.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        vectors: Vectors,
+        clock: Callable[[], int],
+        wanted: Wanted,
+        *,
+        progress: Callable[[Progress], None],
+        on_change: Callable[[Change], None],
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._vectors = vectors
+        self._clock = clock
+        self._wanted = wanted
+        self._progress = progress
+        self._on_change = on_change
+        self._started = time.monotonic()
+        self._moves: deque[tuple[str, SourceFile]] = deque()
+        self._removals: deque[str] = deque()
+        self._files: deque[SourceFile] = deque()
+        self._files_total = 0
+        self._vanished: list[str] = []
+        self._counts: Counter[str] = Counter()
+        self._problems: list[Problem] = []
+        self._unread: list[Problem] = []
+        self._version = store.version
+        self.embedded = 0
+        self.committed = False
+        self.text_first = False
+
+    def steps(self) -> Iterator[None]:
+        """Do the work; a step is one batch under its own lock.
+
+        The look and the first batch are one step, so that a small sync is one commit of what was
+        seen under one lock.
+        """
+        self._progress(Progress("look"))
+        yield from self._pass(self._wanted.scope)
+        if self._vanished:
+            yield from self._pass(tuple(self._vanished))
+
+    def report(self) -> SyncReport:
+        """What was done so far."""
+        return SyncReport(
+            version=self._version,
+            embedded=self.embedded,
+            problems=tuple(dict.fromkeys(self._problems)),
+            seconds=time.monotonic() - self._started,
+            **{name: self._counts[name] for name in _COUNTED},
+        )
+
+    def _pass(self, scope: Sequence[str] | None) -> Iterator[None]:
+        looked = False
+        while not looked or self._is_left():
+            with self._lock():
+                if self._is_held():
+                    return
+                snapshot = self._store.snapshot()
+                self._version = snapshot.version
+                if not looked:
+                    self._look(snapshot, scope)
+                    looked = True
+                self._batch(snapshot)
+                if not self._is_left():
+                    self._finish(scope)
+            yield
+
+    def _look(self, snapshot: Snapshot, scope: Sequence[str] | None) -> None:
+        found = look(
+            self._settings,
+            snapshot.stats(),
+            self._clock,
+            scope=scope,
+            agreed=self._wanted.agreed,
+            sources_complete=self._wanted.sources_complete,
+        )
+        self._counts["unchanged"] += found.unchanged
+        self._problems += found.problems
+        self._unread += found.problems
+        self._moves.extend(found.moved)
+        self._removals.extend(found.removed)
+        self._files.extend(found.changed)
+        self._files_total = len(found.moved) + len(found.changed)
+
+    def _batch(self, snapshot: Snapshot) -> None:
+        started = time.monotonic()
+        batch = Batch(self._clock())
+        collector = Collector(snapshot, batch, self._clock, self._on_change)
+        while (
+            self._is_left()
+            and len(batch) < _BATCH_ROWS
+            and collector.read_bytes < _BATCH_BYTES
+            and time.monotonic() - started < _BATCH_S
+        ):
+            self._group(collector)
+        refreshed_bytes = sum(state.size for state in batch.refreshable)
+        if (
+            len(batch)
+            or len(batch.refreshable) > _REFRESH_FILES
+            or refreshed_bytes > _REFRESH_BYTES
+        ):
+            batch.take_refreshed()
+        if len(batch):
+            self._commit(snapshot, batch, started)
+        self._counts["unchanged"] += collector.unchanged
+        self._vanished += collector.vanished
+        self._problems += collector.problems
+        self._unread += collector.unread
+
+    def _group(self, collector: Collector) -> None:
+        """Hand on what a few queries can serve."""
+        if self._moves:
+            collector.move(_take(self._moves, lambda move: move[1].size))
+        elif self._removals:
+            collector.remove(_take(self._removals, lambda _: _GROUP_BYTES // _GROUP_PATHS))
+        else:
+            collector.read(_take(self._files, lambda file: file.size))
+        done = self._files_total - len(self._moves) - len(self._files)
+        self._progress(Progress("read", files=done, files_total=self._files_total))
+
+    def _commit(self, snapshot: Snapshot, batch: Batch, started: float) -> None:
+        hashes = batch.hashes()
+        vectors = self._vectors.known(snapshot, set(hashes))
+        lacking = missing(hashes, vectors)
+        if self._wanted.dry_run:
+            self._count(batch, embedded=len(lacking), reused=len(hashes) - len(lacking))
+            return
+        if len(lacking) <= SMALL:
+            vectors |= self._vectors.embed(batch.texts(lacking))
+        embedded = sum(chunk_hash in vectors for chunk_hash in lacking)
+        reused = sum(chunk_hash in vectors for chunk_hash in hashes) - embedded
+        self._vectors.keep(snapshot, batch.dropped.difference(hashes))
+        counts = {**batch.counts, "embedded": embedded, "reused": reused}
+        self._version = self._store.commit(
+            batch.rows(vectors), reason="sync", counts=counts, started=started
+        )
+        if not self.committed:
+            self._store.ensure_indices()
+        self.committed = True
+        self.text_first |= embedded < len(lacking)
+        self._count(batch, embedded=embedded, reused=reused)
+
+    def _count(self, batch: Batch, *, embedded: int, reused: int) -> None:
+        self._counts.update(batch.counts)
+        self._counts["reused"] += reused
+        self.embedded += embedded
+
+    def _finish(self, scope: Sequence[str] | None) -> None:
+        if scope is None and not self._wanted.dry_run:
+            LookRecord(self._store.folder).write(self._unread)
+
+    def _is_left(self) -> bool:
+        return bool(self._moves or self._removals or self._files)
+
+    def _is_held(self) -> bool:
+        """Whether the index is held at an older version, where sync must not undo it."""
+        hold = self._store.hold.read()
+        if hold is not None:
+            self._problems.append(
+                Problem(
+                    "",
+                    "pinned",
+                    f"The index is pinned at {hold.ref}, so nothing is synced. To follow the "
+                    "files again: lancebrain resume",
+                )
+            )
+        return hold is not None
+
+    def _lock(self) -> AbstractContextManager[None]:
+        if self._wanted.dry_run:
+            return nullcontext()
+        return self._store.lock(self._settings.lock_timeout_s)
+
+
+def _take(queue: deque[_T], size_of: Callable[[_T], int]) -> list[_T]:
+    """The next few from a queue: one at least, and no more than a group's files and bytes."""
+    taken: list[_T] = []
+    left_bytes = _GROUP_BYTES
+    while queue and len(taken) < _GROUP_PATHS and (not taken or size_of(queue[0]) <= left_bytes):
+        taken.append(queue.popleft())
+        left_bytes -= size_of(taken[-1])
+    return taken

@@ -1,0 +1,100 @@
+"""Where vectors come from: the table first, then the cache, then the model.
+
+Equal texts have equal hashes and so equal vectors, wherever they stand; a text is embedded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from lancebrain.embedders.base import Embedder
+from lancebrain.errors import EmbedderError, IndexMismatchError
+from lancebrain.store import Snapshot, Store
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Vector: TypeAlias = "NDArray[np.float32]"
+"""(dim,) float32, L2-normalised."""
+
+MIGRATE_HINT = "Run `lancebrain migrate` to embed the index with the configured model."
+_LENGTH_TOLERANCE = 1e-3
+
+
+class Vectors:
+    """Finds and makes the vectors of one index.
+
+    Args:
+        store: the index.
+        provider: gives the loaded model; not called before a text has to be embedded.
+    """
+
+    def __init__(self, store: Store, provider: Callable[[], Embedder]) -> None:
+        self._store = store
+        self._provider = provider
+        self._embedder: Embedder | None = None
+
+    def known(self, snapshot: Snapshot, hashes: Collection[str]) -> dict[str, Vector]:
+        """The vectors that need no model, by chunk hash, from the table and the cache."""
+        found = snapshot.vectors(list(hashes))
+        rest = [chunk_hash for chunk_hash in hashes if chunk_hash not in found]
+        cached = self._store.vector_cache.get(self._store.info.fingerprint, rest)
+        matching = {h: v for h, v in cached.items() if v.shape == (self._store.info.dim,)}
+        return found | matching
+
+    def embed(self, texts: Mapping[str, str]) -> dict[str, Vector]:
+        """Vectors from the model, by chunk hash.
+
+        Args:
+            texts: chunk hash → embedding text.
+
+        Raises:
+            EmbedderError: the model failed, or gave what is no vector.
+            IndexMismatchError: the model is not the one the index was made with.
+        """
+        if not texts:
+            return {}
+        matrix = self._model().embed_passages(list(texts.values()))
+        self._check(matrix, len(texts))
+        return dict(zip(texts, matrix, strict=True))
+
+    def keep(self, snapshot: Snapshot, hashes: Collection[str]) -> None:
+        """Put vectors whose rows are about to go into the cache."""
+        found = snapshot.vectors(list(hashes))
+        if found:
+            self._store.vector_cache.put(
+                self._store.info.fingerprint, list(found), np.stack(list(found.values()))
+            )
+
+    def _model(self) -> Embedder:
+        if self._embedder is None:
+            embedder = self._provider()
+            if embedder.fingerprint != self._store.info.fingerprint:
+                raise IndexMismatchError(
+                    f"The index in {self._store.folder} was embedded by "
+                    f"{self._store.info.fingerprint}, and the model is now "
+                    f"{embedder.fingerprint}.",
+                    hint=MIGRATE_HINT,
+                )
+            self._embedder = embedder
+        return self._embedder
+
+    def _check(self, matrix: Vector, count: int) -> None:
+        dim = self._store.info.dim
+        if matrix.shape != (count, dim):
+            raise EmbedderError(
+                f"The model gave an array of shape {matrix.shape} for {count} texts; "
+                f"({count}, {dim}) was expected."
+            )
+        lengths = np.linalg.norm(matrix, axis=1)
+        # NaN fails every comparison, so this catches it too.
+        if not bool((np.abs(lengths - 1) < _LENGTH_TOLERANCE).all()):
+            raise EmbedderError("The model gave a vector that is not finite or not of length 1.")
+
+
+def missing(hashes: Sequence[str], found: Collection[str]) -> list[str]:
+    """The hashes without a vector, each once."""
+    return [chunk_hash for chunk_hash in dict.fromkeys(hashes) if chunk_hash not in found]
