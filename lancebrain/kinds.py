@@ -18,7 +18,7 @@ EXTENSIONS: Mapping[str, frozenset[str]] = MappingProxyType(
         MARKDOWN: frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"}),
         TEXT: frozenset({".txt", ".text", ".log", ".rst", ".org", ".adoc", ".tex"}),
         "claude": frozenset({".jsonl"}),
-        "codex": frozenset({".jsonl"}),
+        "codex": frozenset({".jsonl", ".zst"}),
         "gemini": frozenset({".json", ".jsonl"}),
         "jsonl": frozenset({".jsonl", ".ndjson"}),
     }

@@ -26,6 +26,10 @@ class _Entry:
 _READERS = {
     "md": _Entry("markdown", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")),
     "text": _Entry("text", (".txt", ".text", ".log", ".rst", ".org", ".adoc", ".tex")),
+    "claude": _Entry("session", (".jsonl",)),
+    "codex": _Entry("session", (".jsonl", ".zst")),
+    "gemini": _Entry("session", (".json", ".jsonl")),
+    "jsonl": _Entry("session", (".jsonl", ".ndjson")),
 }
 
 
@@ -56,8 +60,15 @@ def kind_of(name: str, head: bytes, wanted: str | None) -> str | None:
         return "text"
     for kind, entry in _READERS.items():
         if ending in entry.extensions and wanted in (None, kind):
-            return kind
+            return kind if wanted or entry.module != "session" else _log_kind(head)
     return None
+
+
+def _log_kind(head: bytes) -> str | None:
+    """Logs of several programs share their endings: their content tells."""
+    from lancebrain.readers.session import detect
+
+    return detect(head)
 
 
 def read(path: str, kind: str, data: bytes) -> Document | Problem:

@@ -1,0 +1,279 @@
+"""Records of a log → the turns of a conversation: deduplicated, masked, each with its question.
+
+A format tells what it finds in a record (:meth:`Conversation.say`, ``fact``, ``title``,
+``skipped``); this module does what every format needs, and carries over what a later reading
+needs to go on where this one stopped (:meth:`Conversation.carried`).
+
+Dedupe: a record's id counts once in a log; its last text wins, in the place of its first. Where
+one message is written again and again while its text grows, the longest stands. A reading that
+goes on cannot change turns that an earlier one handed out; where it would have to, it gives up:
+:attr:`Conversation.stale`.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .turn import Turn, moment, one_line
+
+MAX_REMEMBERED = 50_000
+"""Turns with an id up to which a log can be resumed; each takes 8 bytes of the carried state."""
+
+Mask = Callable[[str], tuple[str, int]]
+"""Text → the text with its secrets masked, and how many they were."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A text of the message that is being written; of an earlier reading's only length and hash.
+
+    Attributes:
+        place: of the turn in this reading, None where an earlier reading handed it out.
+    """
+
+    length: int
+    digest: int
+    text: str | None = None
+    place: int | None = None
+
+
+class Conversation:
+    """Collects the turns of one log.
+
+    Args:
+        mask: masks secrets; applied to every text and title before it is kept.
+        subagents: keep what agents said among themselves.
+        carried: what :meth:`carried` gave at the end of an earlier reading of the same log.
+
+    Attributes:
+        line: number of the record that is being taken; set by the reading loop.
+        silent: keep nothing more (the log of a sub-agent, and those are not wanted).
+        notes: what the format itself must carry over; JSON values.
+        turns: in order; complete after :meth:`finish`.
+        stale: an earlier turn would have to change, so the log must be read anew.
+    """
+
+    def __init__(
+        self, mask: Mask, *, subagents: bool = False, carried: dict[str, Any] | None = None
+    ) -> None:
+        before = carried or {}
+        self.line = 0
+        self.subagents = subagents
+        self.silent: bool = before.get("silent", False)
+        self.notes: dict[str, Any] = dict(before.get("notes", {}))
+        self.facts: dict[str, str] = dict(before.get("facts", {}))
+        self.skips: Counter[str] = Counter(before.get("skips", {}))
+        self.turns: list[Turn] = []
+        self.stale = False
+        self._mask = mask
+        self._before = before
+        self._titles: dict[str, str] = dict(before.get("titles", {}))
+        self._question: str = before.get("question", "")
+        self._alone = False
+        self._first_rank = set(before.get("first_rank", []))
+        self._spare_roles = set(before.get("spare_roles", []))
+        self._handed_out = _unpack(before.get("seen", ""))
+        self._seen = dict(self._handed_out)
+        self._places: dict[str, int] = {}
+        self._message: str | None = before.get("message")
+        self._versions = [_Version(*pair) for pair in before.get("versions", [])]
+
+    def say(
+        self,
+        role: str,
+        text: str,
+        said_at: object,
+        *,
+        key: str | None = None,
+        message: str | None = None,
+        asks: bool | None = None,
+        spare: bool = False,
+        tags: tuple[str, ...] = (),
+    ) -> None:
+        """Something was said in the record at :attr:`line`.
+
+        Args:
+            role: ``user`` or ``assistant``.
+            text: as written; a blank one says nothing.
+            said_at: a time as logs write it, see :func:`moment`.
+            key: the record's id; with one that was there before this is the same turn.
+            message: id of a message whose text may grow from record to record.
+            asks: whether what follows answers it; left out, the user's turns do.
+            spare: keep it only if nothing of the first rank is said in this role.
+        """
+        text = text.strip()
+        if not text or self.silent or (spare and role in self._first_rank):
+            return
+        digest = _digest(text)
+        if key is not None and self._seen.get(_digest(key)) == digest:
+            return
+        place = self._place_of(key)
+        if place is None and message is not None and not self.stale:
+            place, repeated = self._place_of_version(message, text)
+            if repeated:
+                self._remember(key, digest, place)
+                return
+        if self.stale:
+            return
+        masked, count = self._mask(text)
+        first = None if place is None else self.turns[place]
+        turn = Turn(
+            role=role,
+            text=masked,
+            line=first.line if first else self.line,
+            said_at=moment(said_at),
+            masked=count,
+            asks=role == "user" if asks is None else asks,
+            alone=first.alone if first else self._alone,
+            spare=spare,
+            tags=tags,
+        )
+        if place is None:
+            place = len(self.turns)
+            self.turns.append(turn)
+            self._alone = False
+        else:
+            self.turns[place] = turn
+        self._remember(key, digest, place)
+        if message is not None:
+            self._versions = [version for version in self._versions if version.place != place]
+            self._versions.append(_Version(len(text), digest, text, place))
+
+    def outrank(self, role: str) -> None:
+        """The log holds turns of the first rank in ``role``: its spare ones do not count."""
+        self._first_rank.add(role)
+        if role in self._spare_roles:
+            self.stale = True
+
+    def fact(self, name: str, value: object, *, first: bool = False) -> None:
+        """Something about the session; the last value counts, or the first if ``first``."""
+        if isinstance(value, str) and value and not (first and name in self.facts):
+            self.facts[name] = value
+
+    def title(self, rank: str, text: object) -> None:
+        """A title of the session: ``custom``, ``generated`` or ``summary``; the last counts."""
+        if isinstance(text, str) and (line := one_line(self._mask(text)[0])):
+            self._titles[rank] = line
+
+    def skipped(self, kind: object) -> None:
+        """A record of a kind that nobody knows."""
+        self.skips[kind if isinstance(kind, str) else "(no type)"] += 1
+
+    def start_alone(self) -> None:
+        """What follows is another conversation: it answers no question before."""
+        self._alone = True
+
+    def finish(self) -> list[tuple[Turn, str]]:
+        """Settle the turns; each with the question it answers (``""`` for none)."""
+        self.turns = [
+            turn for turn in self.turns if not (turn.spare and turn.role in self._first_rank)
+        ]
+        self._spare_roles.update(turn.role for turn in self.turns if turn.spare)
+        answered: list[tuple[Turn, str]] = []
+        for turn in self.turns:
+            if turn.alone:
+                self._question = ""
+            answered.append((turn, "" if turn.asks else self._question))
+            if turn.asks:
+                self._question = one_line(turn.text)
+                self._titles.setdefault("question", self._question)
+        if self._alone:
+            self._question = ""
+        return answered
+
+    @property
+    def best_title(self) -> str:
+        """Given by hand, else generated, else a summary, else the first question."""
+        ranks = ("custom", "generated", "summary", "question")
+        return next((self._titles[rank] for rank in ranks if rank in self._titles), "")
+
+    @property
+    def turn_count(self) -> int:
+        """Turns of the log, with those of earlier readings."""
+        return int(self._before.get("turn_count", 0)) + len(self.turns)
+
+    @property
+    def masked_count(self) -> int:
+        """Secrets masked in them."""
+        return int(self._before.get("masked", 0)) + sum(turn.masked for turn in self.turns)
+
+    @property
+    def span(self) -> tuple[str, str] | None:
+        """When the first and the last of them were said, ISO 8601; None if none has a time."""
+        times = [turn.said_at.isoformat() for turn in self.turns if turn.said_at]
+        times += self._before.get("span") or []
+        return (min(times), max(times)) if times else None
+
+    def carried(self) -> dict[str, Any] | None:
+        """JSON by which a later reading goes on, after :meth:`finish`; None if it grew too big."""
+        if len(self._seen) > MAX_REMEMBERED:
+            return None
+        return {
+            "silent": self.silent,
+            "notes": self.notes,
+            "facts": self.facts,
+            "titles": self._titles,
+            "skips": dict(self.skips),
+            "first_rank": sorted(self._first_rank),
+            "spare_roles": sorted(self._spare_roles),
+            "seen": _pack(self._seen),
+            "message": self._message,
+            "versions": [[version.length, version.digest] for version in self._versions],
+            "question": self._question,
+            "turn_count": self.turn_count,
+            "masked": self.masked_count,
+            "span": self.span,
+        }
+
+    def _remember(self, key: str | None, digest: int, place: int | None) -> None:
+        if key is not None:
+            self._seen[_digest(key)] = digest
+            if place is not None:
+                self._places[key] = place
+
+    def _place_of(self, key: str | None) -> int | None:
+        if key is None:
+            return None
+        if key not in self._places and _digest(key) in self._handed_out:
+            self.stale = True
+        return self._places.get(key)
+
+    def _place_of_version(self, message: str, text: str) -> tuple[int | None, bool]:
+        """Where an earlier, shorter version of ``text`` stands; whether ``text`` is old itself."""
+        if message != self._message:
+            self._message, self._versions = message, []
+        for version in self._versions:
+            if version.text is not None:
+                if version.text.startswith(text):
+                    return version.place, True
+                if text.startswith(version.text):
+                    return version.place, False
+            elif len(text) < version.length:
+                self.stale = True  # perhaps the beginning of what was handed out: unknown here
+            elif _digest(text[: version.length]) == version.digest:
+                self.stale = len(text) > version.length
+                return None, not self.stale
+        return None, False
+
+
+def _digest(text: str) -> int:
+    # 32 bits are enough: a chance match costs a needless reading from the start, or hides one
+    # text in four billion that came again changed.
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def _pack(seen: dict[int, int]) -> str:
+    numbers = [number for pair in seen.items() for number in pair]
+    return base64.b64encode(struct.pack(f">{len(numbers)}I", *numbers)).decode()
+
+
+def _unpack(packed: str) -> dict[int, int]:
+    data = base64.b64decode(packed)
+    numbers = struct.unpack(f">{len(data) // 4}I", data)
+    return dict(zip(numbers[::2], numbers[1::2], strict=True))

@@ -1,0 +1,176 @@
+"""Keys, tokens and passwords in a text → ``[secret: kind]``, before the text is kept anywhere.
+
+Two detectors. **Kingfisher** (package ``kingfisher-secret-scanner``) knows the tokens of some
+four hundred services by form, checksum and entropy. Its rules of high confidence are used, on
+this machine alone: it is asked to find, never to try a secret with its service. The named
+patterns here add what those rules leave out or take only with a proof: key ids without their
+secret, bearer tokens, passwords in URLs and in assignments to environment variables, key blocks
+that were cut off, and the best-known prefixes whatever follows them looks like.
+
+Compiling Kingfisher's rules takes seconds, once on a machine: they are kept compiled in the
+user's cache folder. Loading them takes half a second, once in a process, at the first text that
+could hold a token.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from platformdirs import user_cache_path
+
+if TYPE_CHECKING:
+    from kingfisher_sdk import Scanner
+
+_CANDIDATE = re.compile(r"[A-Za-z0-9_+=-]{16}")
+"""What every token has; Kingfisher is spared the texts without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """A named pattern; the group ``secret`` is what to mask, or else the whole match.
+
+    Attributes:
+        hints: one of them is in every text with a match; looking for them is cheap.
+    """
+
+    kind: str
+    hints: tuple[str, ...]
+    regex: re.Pattern[str]
+
+
+_PATTERNS = (
+    _Pattern(
+        "private-key",
+        ("PRIVATE KEY",),
+        re.compile(
+            r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
+            r"(?:(?:(?!-----BEGIN)[\s\S]){1,20000}?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
+            r"|(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{16,})+)"
+        ),
+    ),
+    _Pattern(
+        "aws-access-key-id",
+        ("AKIA", "ASIA", "ABIA", "ACCA"),
+        re.compile(r"(?<![A-Za-z0-9/+])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9/+])"),
+    ),
+    _Pattern(
+        "aws-secret-access-key",
+        ("ecret", "ECRET"),
+        re.compile(
+            r"(?i:aws_?secret(?:_?access)?_?key)[\"']?\s*[=:]\s*[\"']?"
+            r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
+        ),
+    ),
+    _Pattern(
+        "github-token",
+        ("gh", "github_pat_"),
+        re.compile(r"\b(?:gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
+    ),
+    _Pattern("anthropic-api-key", ("sk-ant-",), re.compile(r"\bsk-ant-[A-Za-z0-9_-]{20,}")),
+    _Pattern(
+        "api-key",
+        ("sk-",),
+        re.compile(r"\bsk-(?:[a-z0-9]+-)?[A-Za-z0-9_-]*[A-Za-z0-9]{20}[A-Za-z0-9_-]*"),
+    ),
+    _Pattern("slack-token", ("xox",), re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{20,}")),
+    _Pattern("npm-token", ("npm_",), re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
+    _Pattern(
+        "jwt",
+        ("eyJ",),
+        re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{16,}"),
+    ),
+    _Pattern(
+        "bearer-token",
+        ("earer",),
+        re.compile(r"\b[Bb]earer\s+(?P<secret>(?=[A-Za-z_.~+/-]*\d)[A-Za-z0-9_.~+/-]{20,}=*)"),
+    ),
+    _Pattern(
+        "url-password",
+        ("://",),
+        re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@\"'<>`]*:(?P<secret>[^\s/@\"'<>`]{3,})@[\w\[]"),
+    ),
+    _Pattern(
+        "url-password",
+        ("=",),
+        re.compile(
+            r"[?&](?i:password|passwd|pwd|token|access_token|auth_token|api_?key|client_secret)="
+            r"(?P<secret>[^\s&#\"'<>`)]{6,})"
+        ),
+    ),
+    _Pattern(
+        "assigned-secret",
+        ("=",),
+        re.compile(
+            r"\b(?:[A-Z][A-Z0-9]*_)*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY)(?:_[A-Z0-9]+)*="
+            r"[\"']?(?P<secret>(?=[^\s\"'`]*\d)[^\s\"'`;()]{8,})"
+        ),
+    ),
+)
+
+_PLACEHOLDER = re.compile(
+    r"[<{\[$%*]|\.\.\.|…|x{4,}|(?:your|my|the|some|example|dummy|changeme|password|redacted)\b",
+    re.IGNORECASE,
+)
+"""How the value of a password begins that only stands for one."""
+
+
+def mask(text: str) -> tuple[str, int]:
+    """Put ``[secret: kind]`` in the place of every secret.
+
+    Returns:
+        The masked text, and how many secrets were masked.
+    """
+    found = sorted([*_named(text), *_by_rules(text)], key=lambda span: (span[0], -span[1]))
+    parts: list[str] = []
+    place = count = 0
+    for start, end, kind in found:
+        if start >= place:
+            parts += [text[place:start], f"[secret: {kind}]"]
+            count += 1
+        place = max(place, end)
+    return ("".join([*parts, text[place:]]), count) if count else (text, 0)
+
+
+def no_mask(text: str) -> tuple[str, int]:
+    """The text as it is: what stands for :func:`mask` when masking is switched off."""
+    return text, 0
+
+
+def _named(text: str) -> list[tuple[int, int, str]]:
+    spans: list[tuple[int, int, str]] = []
+    for pattern in _PATTERNS:
+        if not any(hint in text for hint in pattern.hints):
+            continue
+        group = "secret" if "secret" in pattern.regex.groupindex else 0
+        spans += [
+            (*match.span(group), pattern.kind)
+            for match in pattern.regex.finditer(text)
+            if not (group and _PLACEHOLDER.match(match[group]))
+        ]
+    return spans
+
+
+def _by_rules(text: str) -> list[tuple[int, int, str]]:
+    if not _CANDIDATE.search(text):
+        return []
+    data = text.encode("utf-8", "replace")
+    spans: list[tuple[int, int, str]] = []
+    for finding in _scanner().scan(data):
+        if finding.visible:
+            start, end = finding.location["start_offset"], finding.location["end_offset"]
+            if not text.isascii():
+                start, end = (len(data[:place].decode("utf-8", "ignore")) for place in (start, end))
+            spans.append((start, end, finding.rule_id.rpartition(".")[2]))
+    return spans
+
+
+@cache
+def _scanner() -> Scanner:
+    """Kingfisher's rules, compiled; the same for the life of a process."""
+    from kingfisher_sdk import Rules, Scanner
+
+    folder = user_cache_path("lancebrain", appauthor=False) / "secret-rules"
+    return Scanner(Rules(confidence="high", cache_dir=str(folder)), base64=False)

@@ -1,0 +1,62 @@
+"""One turn of a conversation, and its time and its heading as they are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from wcwidth import wcwidth
+
+TITLE_WIDTH = 80
+"""Display columns of a question where it stands above its answers, and of a title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One thing said.
+
+    Attributes:
+        text: masked, stripped, never blank.
+        line: of the log, from 1.
+        masked: secrets masked in it.
+        asks: the turns after it answer it.
+        alone: the turns before it are another conversation.
+        spare: a copy that counts only where its role says nothing of the first rank.
+        tags: such as ``subagent``.
+    """
+
+    role: str
+    text: str
+    line: int
+    said_at: datetime | None
+    masked: int
+    asks: bool
+    alone: bool
+    spare: bool
+    tags: tuple[str, ...]
+
+
+def moment(value: object) -> datetime | None:
+    """A time as logs write it: ISO 8601 (UTC where no zone is given), or seconds or milliseconds
+    since 1970; None for anything else."""
+    try:
+        if isinstance(value, str):
+            time = datetime.fromisoformat(value)
+            return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            seconds = value / 1000 if value > 100_000_000_000 else value
+            return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return None
+
+
+def one_line(text: str, width: int = TITLE_WIDTH) -> str:
+    """The beginning of a text as one line of at most ``width`` display columns."""
+    line = " ".join(text[: 20 * width].split())
+    columns = 0
+    for place, character in enumerate(line):
+        columns += 1 if character.isascii() else max(wcwidth(character), 0)
+        if columns > width:
+            return line[:place].rstrip() + "…"
+    return line
