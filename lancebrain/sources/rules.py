@@ -17,7 +17,7 @@ included.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -163,7 +163,7 @@ class IgnoreRules:
                 return replace(rules, included=included)
         return rules
 
-    def inside(self, rules: FolderRules, relative: str, present: Container[str]) -> FolderRules:
+    def inside(self, rules: FolderRules, relative: str, present: Collection[str]) -> FolderRules:
         """Step into a folder: its own files of rules join those from outside; remembered.
 
         Args:
@@ -171,6 +171,9 @@ class IgnoreRules:
             relative: path below the root that ends in a slash, ``""`` for the root.
             present: names of the folder's entries, of which :data:`RULE_NAMES` count.
         """
+        self._folders[relative] = rules
+        if not present:
+            return rules
         depth = len(relative)
         folder = self.source.root / relative
         if OWN_FILE in present and (patterns := self._files.read(folder / OWN_FILE, follow=True)):
@@ -220,9 +223,9 @@ class IgnoreRules:
         """Whether a place belongs to another source or is the index.
 
         Args:
-            real: absolute, without symlinks, below the real root.
+            real: absolute, without symlinks.
         """
-        if not self._never:
+        if not self._never or not Path(real).is_relative_to(self.real_root):
             return False
         below = Path(real).relative_to(self.real_root)
         return any(place.as_posix() in self._never for place in (below, *below.parents))

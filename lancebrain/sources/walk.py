@@ -114,8 +114,8 @@ class Walk:
         Returns:
             the folders among them that are to be looked into.
         """
-        wanted, limit = self.rules.wanted, self._max_file_bytes
-        judges_files = self.rules.judges_files(rules)
+        wanted, judges_files = self.rules.wanted, self.rules.judges_files(rules)
+        extensions, document, take_file = wanted.extensions, folder.document, self._take_file
         folders: list[Folder] = []
         for entry in entries:
             name = entry.name
@@ -127,7 +127,7 @@ class Walk:
                     folders += self._link(folder, rules, entry)
                     continue
                 # What most names are is told here; ``has`` is the rule.
-                plain = name[0] not in ".~" and name[name.rfind(".") :] in wanted.extensions
+                plain = name[0] not in ".~" and name[name.rfind(".") :] in extensions
                 if not plain and not wanted.has(name):
                     continue
                 if judges_files and not self.rules.lets_through(
@@ -140,8 +140,8 @@ class Walk:
                 if error.errno not in GONE:
                     self.cannot_read(folder, error)
                 continue
-            path = folder.document + (name if name.isascii() else osnames.to_text(name))
-            self._file(path, entry.path, status, limit)
+            path = document + (name if name.isascii() else osnames.to_text(name))
+            take_file(path, entry.path, status)
         return folders
 
     def cannot_read(self, folder: Folder, error: OSError) -> None:
@@ -162,22 +162,20 @@ class Walk:
                 )
             )
 
-    def _file(self, path: str, file: str, status: os.stat_result, limit: int) -> None:
+    def _take_file(self, path: str, file: str, status: os.stat_result) -> None:
+        size = status.st_size
         if not stat.S_ISREG(status.st_mode):
             sentence = "It is not a file but a pipe, socket or device; it is not opened."
             self.problems.append(Problem(path, "not-a-file", sentence))
-        elif status.st_size > limit:
+        elif size > self._max_file_bytes:
             sentence = (
-                f"It has {status.st_size / 2**20:,.1f} MiB, "
-                f"more than the {limit / 2**20:,.1f} MiB of max_file_bytes."
+                f"It has {size / 2**20:,.1f} MiB; "
+                f"max_file_bytes allows {self._max_file_bytes / 2**20:,.1f} MiB."
             )
             self.problems.append(Problem(path, "too-large", sentence))
         else:
-            self.files.append(
-                SourceFile(
-                    self._source, path, file, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-                )
-            )
+            mtime_ns, ctime_ns = status.st_mtime_ns, status.st_ctime_ns
+            self.files.append(SourceFile(self._source, path, file, size, mtime_ns, ctime_ns))
 
     def _subfolder(self, folder: Folder, rules: FolderRules, entry: Entry) -> list[Folder]:
         """The folder to look into; none when it is left out."""
@@ -221,7 +219,7 @@ class Walk:
         if self.rules.is_of_others(real) or not self.rules.is_ignored(place, is_folder):
             return []
         if not is_folder:
-            self._file(path, entry.path, status, self._max_file_bytes)
+            self._take_file(path, entry.path, status)
             return []
         return [] if folder.linked else [replace(subfolder[0], linked=True)]
 
