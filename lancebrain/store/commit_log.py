@@ -1,12 +1,13 @@
 """Why each version exists: one JSON line a commit, beside the table.
 
 The table is the truth and this only annotates it: a version without a line is a version without
-a reason, and a line is worth nothing without its version.
+a reason, and a line without its version is passed over.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,9 @@ from typing import Any
 
 from lancebrain.types import CommitRecord
 
+from .connection import table_folder
 from .failures import translated
+from .recovery import newest_manifests, version_of
 
 
 class CommitLog:
@@ -24,40 +27,69 @@ class CommitLog:
         self._folder = folder
         self._file = folder / "commits.jsonl"
 
+    def record(self, version: int, reason: str, counts: Mapping[str, int], started: float) -> None:
+        """Add the record of a version made just now; ``started`` is ``time.monotonic()``."""
+        seconds = time.monotonic() - started
+        self.append(CommitRecord(version, reason, datetime.now(UTC), seconds, dict(counts)))
+
     def append(self, record: CommitRecord) -> None:
         """Add a record; the caller holds the index lock."""
-        line = json.dumps(_line_of(record), ensure_ascii=False, separators=(",", ":"))
+        line = _line_of(record).encode()
         with translated(self._folder, "writing the commit log"), self._file.open("ab+") as log:
             # A line that a crash tore has no end: close it, so that it spoils only itself.
             torn = log.seek(0, 2) > 0 and log.seek(-1, 2) >= 0 and log.read(1) != b"\n"
-            log.write((b"\n" if torn else b"") + line.encode() + b"\n")
+            log.write(b"\n" + line if torn else line)
 
     def read(self) -> list[CommitRecord]:
-        """All records, oldest first; of two for one version, the later one."""
+        """The records of all versions that exist, oldest first."""
+        return self._read(self._lines())
+
+    def prune(self) -> None:
+        """Drop the lines of versions that are gone; the caller holds the index lock."""
+        lines = self._lines()
+        kept = self._read(lines)
+        if len(kept) == len(lines):
+            return
+        fresh = self._file.with_suffix(".jsonl.new")
+        with translated(self._folder, "pruning the commit log"):
+            fresh.write_text("".join(map(_line_of, kept)), encoding="utf-8")
+            fresh.replace(self._file)
+
+    def clear(self) -> None:
+        """Begin anew, for a new table."""
+        with translated(self._folder, "clearing the commit log"):
+            self._file.unlink(missing_ok=True)
+
+    def _lines(self) -> list[bytes]:
         with translated(self._folder, "reading the commit log"):
             try:
-                lines = self._file.read_bytes().splitlines()
+                return self._file.read_bytes().splitlines()
             except FileNotFoundError:
                 return []
-        records = (record for line in lines if (record := _record_of(line)) is not None)
-        by_version: dict[int, CommitRecord] = {}
-        for record in records:
-            by_version.pop(record.version, None)
-            by_version[record.version] = record
-        return list(by_version.values())
+
+    def _read(self, lines: list[bytes]) -> list[CommitRecord]:
+        existing = set(map(version_of, newest_manifests(table_folder(self._folder))))
+        records = (_record_of(line) for line in lines)
+        # Of two for one version the later counts: the earlier one's version was lost in a crash.
+        latest = {r.version: r for r in records if r is not None and r.version in existing}
+        return [latest[version] for version in sorted(latest)]
 
 
-def _line_of(record: CommitRecord) -> Mapping[str, object]:
+def _line_of(record: CommitRecord) -> str:
     line: dict[str, object] = {
         "version": record.version,
         "reason": record.reason,
         "at": record.at.astimezone(UTC).isoformat(),
         "seconds": round(record.seconds, 4),
-        "counts": {name: count for name, count in record.counts.items() if count},
+        "counts": _nonzero(record.counts),
     }
     if record.pinned:
         line["pinned"] = True
-    return line
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _nonzero(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if count}
 
 
 def _record_of(line: bytes) -> CommitRecord | None:

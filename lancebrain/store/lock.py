@@ -59,6 +59,11 @@ class IndexLock:
         finally:
             self._threads.release()
 
+    @property
+    def is_held(self) -> bool:
+        """Whether some thread of this process holds it through this object."""
+        return self._depth > 0
+
     def _acquire_file(self, timeout_s: float) -> None:
         with translated(self._folder, "taking the lock"):
             try:

@@ -6,11 +6,15 @@ finds, only how fast and from how many files.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import indices
+from .retention import drop_versions
 from .schema import TOMBSTONES
 
 if TYPE_CHECKING:
@@ -49,17 +53,34 @@ def is_due(table: Table) -> bool:
     return fragments > _SMALL_FRAGMENTS or indices.is_behind(table)
 
 
-def fragment_count(table: Table) -> int:
-    """How many pieces a scan reads."""
-    return int(table.stats()["fragment_stats"]["num_fragments"])
+def maintain(
+    table: Table, folder: Path, *, kept: Collection[int], keep: timedelta, now: datetime
+) -> MaintenanceReport:
+    """Do all of it.
 
-
-def purge_tombstones(table: Table) -> int:
-    """Delete removed rows for good, and return how many there were."""
-    count = int(table.count_rows(TOMBSTONES))
-    if count:
+    Args:
+        table: at its newest version.
+        folder: of the table.
+        kept: versions that stay however old they are.
+        keep: age up to which the others stay, see :func:`retention.drop_versions`.
+        now: UTC-aware.
+    """
+    started = time.monotonic()
+    fragments = _fragment_count(table)
+    tombstones = int(table.count_rows(TOMBSTONES))
+    if tombstones:
         table.delete(TOMBSTONES)
-    return count
+    dropped = drop_versions(folder, kept, keep=keep, now=now)
+    rebuilt = refresh(table)
+    return MaintenanceReport(
+        version=table.version,
+        tombstones=tombstones,
+        fragments_before=fragments,
+        fragments_after=_fragment_count(table),
+        versions_removed=len(dropped),
+        rebuilt=tuple(rebuilt),
+        seconds=time.monotonic() - started,
+    )
 
 
 def refresh(table: Table) -> list[str]:
@@ -88,3 +109,7 @@ def _optimize(table: Table) -> None:
     # No age: which versions go is decided by ``retention``, since LanceDB refuses to clean up
     # anything once a tagged version is older than the age it is given.
     table.optimize(cleanup_older_than=_NEVER, delete_unverified=True)
+
+
+def _fragment_count(table: Table) -> int:
+    return int(table.stats()["fragment_stats"]["num_fragments"])

@@ -8,35 +8,34 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from lancebrain.chunking import CHUNKING_VERSION
-from lancebrain.errors import IndexMismatchError, IndexNotFoundError, UsageError
-from lancebrain.types import CommitRecord
+from lancebrain.errors import IndexMismatchError, IndexNotFoundError, StoreError, UsageError
 
 from . import indices, maintenance
 from .commit_log import CommitLog
-from .connection import Connection, Table, table_folder
-from .failures import as_store_error, translated
+from .connection import Connection, table_folder
+from .failures import translated, usage
 from .hold import Hold
 from .lock import IndexLock
 from .maintenance import MaintenanceReport
-from .recovery import drop_empty_manifests, newest_manifests
-from .retention import drop_versions
+from .recovery import drop_torn_versions, newest_manifests
 from .rows import RowBatch, with_vectors
 from .schema import StoreInfo, info_of, new_info, table_schema
 from .snapshot import Snapshot
 from .vector_cache import VectorCache
+from .writer import Writer
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from .connection import Table
 
 _CREATE_TIMEOUT_S = 60.0
 
@@ -48,26 +47,29 @@ class Store:
         folder: the index folder.
         info: what the index was built with.
         version: of the latest snapshot that was taken.
+        recovered: versions that a power cut had torn and that opening dropped.
         commits: why each version exists.
         vector_cache: vectors of texts whose rows may be gone.
         hold: whether live sync rests.
     """
 
-    def __init__(self, folder: Path, connection: Connection, *, read_only: bool) -> None:
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+        """Open what is there; use :meth:`open`, which says what may be wrong with it."""
         self.folder = folder
         self.read_only = read_only
         self.commits = CommitLog(folder)
         self.vector_cache = VectorCache(folder)
         self.hold = Hold(folder)
-        self._connection = connection
+        self.recovered = [] if read_only else drop_torn_versions(table_folder(folder))
         self._lock = IndexLock(folder)
         self._guard = threading.Lock()
         # Three handles: one that writes, one that looks for newer versions, and the snapshot's,
         # which never moves. They share their caches.
-        self._writer: Table = connection.open()
-        self._probe: Table = connection.open()
-        self.info: StoreInfo = info_of(self._writer.schema, where=str(folder))
-        self._latest: Snapshot = self._open_latest()
+        self._connection = Connection(folder)
+        self._writer = Writer(table_folder(folder), self._connection)
+        self._probe = self._connection.open()
+        self.info: StoreInfo = info_of(self._probe.schema, where=str(folder))
+        self._latest = self._open_latest()
         self.version: int = self._latest.version
 
     @staticmethod
@@ -88,12 +90,9 @@ class Store:
             StoreError: it is damaged or cannot be read.
         """
         if not cls.exists(folder):
-            raise IndexNotFoundError(
-                f"There is no index in {folder}.", hint="Make one with `lancebrain sync FOLDER`."
-            )
+            raise _not_found(folder)
         with translated(folder, "opening it"):
-            drop_empty_manifests(table_folder(folder))
-            store = cls(folder, Connection(folder), read_only=read_only)
+            store = cls(folder, read_only=read_only)
         if store.info.chunking_version != CHUNKING_VERSION:
             raise IndexMismatchError(
                 f"The index in {folder} was cut into chunks by version "
@@ -113,16 +112,19 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True)
         with IndexLock(folder).held(_CREATE_TIMEOUT_S):
             if not cls.exists(folder):
-                info = new_info(
-                    model=model,
-                    fingerprint=fingerprint,
-                    dim=dim,
-                    chunking_version=CHUNKING_VERSION,
+                schema = table_schema(
+                    new_info(
+                        model=model,
+                        fingerprint=fingerprint,
+                        dim=dim,
+                        chunking_version=CHUNKING_VERSION,
+                    )
                 )
+                CommitLog(folder).clear()
                 with translated(folder, "creating it"):
                     # The full-text index is there before the first row, so that every version
                     # that anyone may go back to has one.
-                    indices.build_full_text(Connection(folder).create(table_schema(info)))
+                    indices.build_full_text(Connection(folder).create(schema))
         return cls.open(folder)
 
     def snapshot(self, version: int | None = None) -> Snapshot:
@@ -130,14 +132,22 @@ class Store:
 
         Raises:
             UsageError: there is no such version (any more).
+            IndexNotFoundError: the index was deleted meanwhile.
         """
         if version is not None:
             return self._open_version(version)
-        with self._guard, translated(self.folder, "looking for newer versions"):
-            self._probe.checkout_latest()
-            if self._probe.version != self._latest.version:
-                self._latest = self._open_latest()
-                self.version = self._latest.version
+        with self._guard:
+            try:
+                with translated(self.folder, "looking for newer versions"):
+                    self._probe.checkout_latest()
+                    if self._probe.version != self._latest.version:
+                        self._latest = self._open_latest()
+                        self.info = info_of(self._probe.schema, where=str(self.folder))
+            except StoreError:
+                if not self.exists(self.folder):
+                    raise _not_found(self.folder) from None
+                raise
+            self.version = self._latest.version
             return self._latest
 
     def lock(self, timeout_s: float) -> AbstractContextManager[None]:
@@ -169,8 +179,9 @@ class Store:
         if not len(rows):
             return self.snapshot().version
         data = rows.to_arrow(table_schema(self.info), self.info.dim)
-        version = self._merge(data)
-        self._record(version, reason, counts, started)
+        with self._writing("writing a commit"):
+            version = self._writer.merge(data)
+        self.commits.record(version, reason, counts, started)
         return version
 
     def set_vectors(
@@ -191,17 +202,17 @@ class Store:
         Returns:
             The new version; the current one when none of the rows is there.
         """
-        if not keys:
-            return self.snapshot().version
         started = time.monotonic()
         # Whole rows are written: an update of one column alone would write that column anew for
         # every row of the fragments concerned, a second each time at 100,000 rows.
-        rows = self.snapshot().whole_rows(keys)
+        snapshot = self.snapshot()
+        rows = snapshot.whole_rows(keys)
         if not rows.num_rows:
-            return self.version
+            return snapshot.version
         data = with_vectors(rows, dict(zip(keys, vectors, strict=True)))
-        version = self._merge(data)
-        self._record(version, reason, {"embedded": data.num_rows}, started)
+        with self._writing("writing vectors"):
+            version = self._writer.merge(data)
+        self.commits.record(version, reason, {"embedded": data.num_rows}, started)
         return version
 
     def ensure_indices(self) -> None:
@@ -209,15 +220,14 @@ class Store:
 
         Cheap when there is nothing to do. The caller holds the lock.
         """
-        with translated(self.folder, "building its indices"):
-            self._writer.checkout_latest()
-            indices.build_missing(self._writer)
-            if indices.is_behind(self._writer):
-                maintenance.refresh(self._writer)
+        with self._maintaining("building its indices") as table:
+            indices.build_missing(table)
+            if indices.is_behind(table):
+                maintenance.refresh(table)
 
     def needs_maintenance(self) -> bool:
-        """Whether :meth:`maintain` would pay; cheap."""
-        with translated(self.folder, "looking at its state"):
+        """Whether :meth:`maintain` would pay; costs two milliseconds."""
+        with self._guard, translated(self.folder, "looking at its state"):
             self._probe.checkout_latest()
             return maintenance.is_due(self._probe)
 
@@ -233,108 +243,93 @@ class Store:
                 versions stay always.
             now: UTC-aware; the present by default.
         """
-        started = time.monotonic()
-        with translated(self.folder, "maintaining it"):
-            table = self._writer
-            table.checkout_latest()
-            fragments = maintenance.fragment_count(table)
-            tombstones = maintenance.purge_tombstones(table)
-            dropped = drop_versions(
-                table_folder(self.folder),
-                set(self.tags().values()),
-                keep=keep_versions,
-                now=now or datetime.now(UTC),
+        kept = set(self.tags().values())
+        now = now or datetime.now(UTC)
+        with self._maintaining("maintaining it") as table:
+            report = maintenance.maintain(
+                table, table_folder(self.folder), kept=kept, keep=keep_versions, now=now
             )
-            rebuilt = maintenance.refresh(table)
-            table.checkout_latest()
-            return MaintenanceReport(
-                version=table.version,
-                tombstones=tombstones,
-                fragments_before=fragments,
-                fragments_after=maintenance.fragment_count(table),
-                versions_removed=len(dropped),
-                rebuilt=tuple(rebuilt),
-                seconds=time.monotonic() - started,
-            )
+        self.commits.prune()
+        return report
 
     def tags(self) -> dict[str, int]:
         """Tags and the versions they name."""
         with translated(self.folder, "reading its tags"):
-            return {name: int(tag["version"]) for name, tag in self._writer.tags.list().items()}
+            return {name: int(tag["version"]) for name, tag in self._probe.tags.list().items()}
 
     def create_tag(self, name: str, version: int) -> None:
-        """Name a version, which then survives every cleanup.
+        """Name a version, which then survives every cleanup. The caller holds the lock.
 
         Raises:
             UsageError: the name is taken or not allowed, or there is no such version.
         """
-        self._usage(lambda: self._writer.tags.create(name, version), f"Tag {name!r}")
+        self._check_writable()
+        usage(lambda: self._probe.tags.create(name, version), self.folder, f"Tag {name!r}")
 
     def delete_tag(self, name: str) -> None:
-        """Remove a tag; its version stays until the next cleanup.
+        """Remove a tag; its version stays until the next cleanup. The caller holds the lock.
 
         Raises:
             UsageError: there is no such tag.
         """
-        self._usage(lambda: self._writer.tags.delete(name), f"Tag {name!r}")
+        self._check_writable()
+        usage(lambda: self._probe.tags.delete(name), self.folder, f"Tag {name!r}")
 
     def restore(self, version: int) -> int:
         """Make a new version that equals an old one, and return it; the caller holds the lock.
+
+        What the restore was for is the caller's to record.
 
         Raises:
             UsageError: there is no such version (any more).
         """
         self._open_version(version)
-        with translated(self.folder, f"restoring version {version}"):
-            self._writer.checkout_latest()
-            self._writer.restore(version)
-            self._writer.checkout_latest()
-            return int(self._writer.version)
+        with self._writing(f"restoring version {version}"):
+            return self._writer.restore(version)
 
     def bytes(self) -> int:
         """What the index folder takes on disk."""
         total = 0
         for file in self.folder.rglob("*"):
             try:
-                total += file.stat().st_size if file.is_file() else 0
+                total += file.lstat().st_size
             except FileNotFoundError:
                 continue  # cleaned up by another process while we count
         return total
 
-    def _merge(self, data: pa.Table) -> int:
-        with translated(self.folder, "writing a commit"):
-            self._writer.checkout_latest()
-            merge = self._writer.merge_insert(["path", "chunk_index"])
-            merge = merge.when_matched_update_all().when_not_matched_insert_all()
-            # Without "null" LanceDB refuses vectors that are missing; bad ones never get here.
-            return int(merge.execute(data, on_bad_vectors="null").version)
+    @contextmanager
+    def _writing(self, doing: str) -> Iterator[None]:
+        self._check_writable()
+        with translated(self.folder, doing):
+            yield
 
-    def _record(self, version: int, reason: str, counts: Mapping[str, int], started: float) -> None:
-        self.commits.append(
-            CommitRecord(
-                version=version,
-                reason=reason,
-                at=datetime.now(UTC),
-                seconds=time.monotonic() - started,
-                counts=dict(counts),
-            )
-        )
+    @contextmanager
+    def _maintaining(self, doing: str) -> Iterator[Table]:
+        """The newest version to change without changing what it holds; recorded if it moved."""
+        started = time.monotonic()
+        with self._writing(doing), self._writer.durably() as table:
+            before = table.version
+            yield table
+            after = int(table.version)
+        if after != before:
+            self.commits.record(after, "maintenance", {}, started)
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise StoreError(f"The index in {self.folder} was opened for reading only.")
+        if not self._lock.is_held:
+            raise UsageError("Only the holder of the index lock may write: `with store.lock(…):`.")
 
     def _open_latest(self) -> Snapshot:
         return Snapshot(self._connection.open(), self.folder, self._connection.open)
 
     def _open_version(self, version: int) -> Snapshot:
         table = self._connection.open()
-        self._usage(lambda: table.checkout(version), f"Version {version}")
+        usage(lambda: table.checkout(version), self.folder, f"Version {version}")
         return Snapshot(table, self.folder, None)
 
-    def _usage(self, call: Callable[[], None], what: str) -> None:
-        try:
-            call()
-        except (ValueError, RuntimeError) as error:
-            lower = str(error).lower()
-            if any(
-                s in lower for s in ("not found", "already exists", "invalid", "does not exist")
-            ):
-                raise UsageError(f"{what}: {str(error).splitlines()[0]}") from error
-            raise as_store_error(error, self.folder, what) from error
+
+def _not_found(folder: Path) -> IndexNotFoundError:
+    return IndexNotFoundError(
+        f"There is no index in {folder}.", hint="Make one with `lancebrain sync FOLDER`."
+    )

@@ -1,0 +1,84 @@
+"""The handle that writes: always from the newest version, always under the index lock.
+
+Lance does not wait for the disk. Everything here does before it returns, so that what was
+acknowledged outlives a power cut.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .recovery import manifest_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .connection import Connection, Table
+
+_WRITTEN = ("data", "_deletions", "_indices")
+
+
+class Writer:
+    """Writes to one table.
+
+    Args:
+        folder: of the table.
+    """
+
+    def __init__(self, folder: Path, connection: Connection) -> None:
+        self._folder = folder
+        self._table = connection.open()
+
+    def latest(self) -> Table:
+        """The handle, moved to the newest version; a stale one would do nothing, silently."""
+        self._table.checkout_latest()
+        return self._table
+
+    def merge(self, rows: pa.Table) -> int:
+        """Write rows, in place of those with the same keys, and return the new version."""
+        with self.durably() as table:
+            merge = table.merge_insert(["path", "chunk_index"])
+            merge = merge.when_matched_update_all().when_not_matched_insert_all()
+            # Without "null" LanceDB refuses vectors that are missing; bad ones never get here.
+            return int(merge.execute(rows, on_bad_vectors="null").version)
+
+    def restore(self, version: int) -> int:
+        """Make a new version that equals an old one, and return it."""
+        with self.durably() as table:
+            table.restore(version)
+            return int(table.version)
+
+    @contextmanager
+    def durably(self) -> Iterator[Table]:
+        """The newest version to write to; what the block wrote is on the disk when it ends."""
+        table = self.latest()
+        first = table.version
+        before = set(self._files())
+        yield table
+        written = set(self._files()) - before
+        versions = range(first + 1, table.version + 1)
+        written |= {str(manifest_file(self._folder, version)) for version in versions}
+        # First what the manifests refer to, then the manifests, then the names of both.
+        for file in sorted(written, key=lambda file: file.endswith(".manifest")):
+            _sync(file)
+        if os.name == "posix":
+            for folder in {Path(file).parent for file in written}:
+                _sync(str(folder))
+
+    def _files(self) -> Iterator[str]:
+        # Plain strings: every commit lists some hundreds of files twice.
+        for name in _WRITTEN:
+            for folder, _, files in os.walk(self._folder / name):
+                yield from (f"{folder}{os.sep}{file}" for file in files)
+
+
+def _sync(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
