@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from lancebrain.types import Problem, Progress, SyncReport
 
 from .backfill import Backfill
 from .collector import Change
+from .known import KnownDocuments
 from .lookrecord import LookRecord
 from .run import Run, Wanted
 from .vectors import MIGRATE_HINT, Vectors
@@ -47,6 +48,7 @@ class Engine:
         self.store = store
         self.settings = settings
         self._vectors = Vectors(store, provider)
+        self._known = KnownDocuments()
         self._clock = clock
 
     def sync(
@@ -57,6 +59,7 @@ class Engine:
         confirm_removals: bool = False,
         explained: bool = False,
         sources_complete: bool = False,
+        dropped: Collection[str] = (),
         fill: bool = True,
         progress: Callable[[Progress], None] | None = None,
         on_change: Callable[[Change], None] | None = None,
@@ -72,6 +75,7 @@ class Engine:
             explained: the same, because whoever calls saw the files go.
             sources_complete: the settings name all sources there are, so that documents of
                 others are to go. Only with ``paths`` None.
+            dropped: names of sources whose documents are to go, whatever ``paths`` says.
             fill: also give vectors to the rows that lack one, before returning.
             progress: is told how far it has come.
             on_change: is told of each document that is added, changed, moved or removed.
@@ -88,6 +92,7 @@ class Engine:
             dry_run=dry_run,
             agreed=confirm_removals or explained,
             sources_complete=sources_complete,
+            dropped=dropped,
         )
         run = self.run(wanted, progress=progress, on_change=on_change)
         cancel = cancel or threading.Event()
@@ -122,6 +127,7 @@ class Engine:
             self.store,
             self.settings,
             self._vectors,
+            self._known,
             self._clock,
             wanted,
             progress=progress or _ignore,

@@ -6,7 +6,7 @@ First step of a sync. Reads no file but those that may have moved; knows nothing
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lancebrain.config import Settings
@@ -53,6 +53,7 @@ def look(
     scope: Sequence[str] | None = None,
     agreed: bool = False,
     sources_complete: bool = False,
+    dropped: Collection[str] = (),
 ) -> Look:
     """Compare the disk with what the table knows.
 
@@ -63,6 +64,7 @@ def look(
             for everything.
         agreed: removals are confirmed or explained, see :mod:`.removals`.
         sources_complete: documents of a source that the settings do not name are to go.
+        dropped: names of sources whose documents are to go, unless the settings name them.
     """
     result = Look()
     by_source = _by_source(known)
@@ -81,9 +83,10 @@ def look(
         result.states[source.name] = found.state
         paths = _without_file(found, in_scope)
         gone.append(Gone(source.name, found.state, paths, known=len(of_source)))
-    if scope is None and sources_complete:
-        names = {source.name for source in settings.sources}
-        result.removed += [path for name in by_source.keys() - names for path in by_source[name]]
+    complete = scope is None and sources_complete
+    unnamed = by_source.keys() - {source.name for source in settings.sources}
+    for name in unnamed if complete else unnamed.intersection(dropped):
+        result.removed += by_source[name]
     result.changed.sort(key=lambda file: file.mtime_ns, reverse=True)
     _find_moves(result, gone, known, now_ns)
     _settle_removals(result, gone, agreed=agreed)

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from lancebrain.store import Snapshot, Store
+from lancebrain.store import DocumentStat, Snapshot, Store
 from lancebrain.types import Problem, Progress, SourceFile, SyncReport
 
 from .batch import Batch
 from .collector import Change, Collector
+from .known import KnownDocuments
 from .look import look
 from .lookrecord import LookRecord
 from .vectors import Vectors, missing
@@ -61,12 +62,16 @@ class Wanted:
         dry_run: write nothing.
         agreed: removals are confirmed or explained.
         sources_complete: documents of sources that the settings do not name are to go.
+        dropped: names of sources whose documents are to go.
+        text_only: no text is embedded, however few there are; a backfill does it later.
     """
 
     scope: Sequence[str] | None = None
     dry_run: bool = False
     agreed: bool = False
     sources_complete: bool = False
+    dropped: Collection[str] = ()
+    text_only: bool = False
 
 
 class Run:
@@ -83,6 +88,7 @@ class Run:
         store: Store,
         settings: Settings,
         vectors: Vectors,
+        known: KnownDocuments,
         clock: Callable[[], int],
         wanted: Wanted,
         *,
@@ -92,6 +98,7 @@ class Run:
         self._store = store
         self._settings = settings
         self._vectors = vectors
+        self._known = KnownDocuments() if wanted.dry_run else known
         self._clock = clock
         self._wanted = wanted
         self._progress = progress
@@ -139,22 +146,24 @@ class Run:
                     return
                 snapshot = self._store.snapshot()
                 self._version = snapshot.version
+                known = self._known.at(snapshot)
                 if not looked:
-                    self._look(snapshot, scope)
+                    self._look(known, scope)
                     looked = True
-                self._batch(snapshot)
+                self._batch(snapshot, known)
                 if not self._is_left():
                     self._finish(scope)
             yield
 
-    def _look(self, snapshot: Snapshot, scope: Sequence[str] | None) -> None:
+    def _look(self, known: Mapping[str, DocumentStat], scope: Sequence[str] | None) -> None:
         found = look(
             self._settings,
-            snapshot.stats(),
+            known,
             self._clock,
             scope=scope,
             agreed=self._wanted.agreed,
             sources_complete=self._wanted.sources_complete,
+            dropped=self._wanted.dropped,
         )
         self._counts["unchanged"] += found.unchanged
         self._problems += found.problems
@@ -164,10 +173,10 @@ class Run:
         self._files.extend(found.changed)
         self._files_total = len(found.moved) + len(found.changed)
 
-    def _batch(self, snapshot: Snapshot) -> None:
+    def _batch(self, snapshot: Snapshot, known: Mapping[str, DocumentStat]) -> None:
         started = time.monotonic()
         batch = Batch(self._clock())
-        collector = Collector(snapshot, batch, self._clock, self._on_change)
+        collector = Collector(snapshot, known, batch, self._clock, self._on_change)
         while (
             self._is_left()
             and len(batch) < _BATCH_ROWS
@@ -202,20 +211,21 @@ class Run:
 
     def _commit(self, snapshot: Snapshot, batch: Batch, started: float) -> None:
         hashes = batch.hashes()
-        vectors = self._vectors.known(snapshot, set(hashes))
+        keep = () if self._wanted.dry_run else batch.dropped.difference(hashes)
+        vectors = self._vectors.known(snapshot, set(hashes), keep=keep)
         lacking = missing(hashes, vectors)
         if self._wanted.dry_run:
             self._count(batch, embedded=len(lacking), reused=len(hashes) - len(lacking))
             return
-        if len(lacking) <= SMALL:
+        if len(lacking) <= SMALL and not self._wanted.text_only:
             vectors |= self._vectors.embed(batch.texts(lacking))
         embedded = sum(chunk_hash in vectors for chunk_hash in lacking)
         reused = sum(chunk_hash in vectors for chunk_hash in hashes) - embedded
-        self._vectors.keep(snapshot, batch.dropped.difference(hashes))
         counts = {**batch.counts, "embedded": embedded, "reused": reused}
         self._version = self._store.commit(
             batch.rows(vectors), reason="sync", counts=counts, started=started
         )
+        self._known.committed(self._version, batch.documents, batch.left)
         if not self.committed:
             self._store.ensure_indices()
         self.committed = True
