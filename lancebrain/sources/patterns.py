@@ -22,6 +22,8 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 _PARENT_MARK = "ps_d"
 """pathspec's group for the slash after the part that a line matched: of the entry or a parent."""
 
+_SPECIAL = re.compile(r"[*?\[\\]")
+
 
 @dataclass(frozen=True, slots=True)
 class _Line:
@@ -51,38 +53,39 @@ class _Line:
         return found.end(_PARENT_MARK) == len(subject) + 1
 
 
-class _NameFilter:
+class NameFilter:
     """Whether any of some patterns could match an entry of this name; never a false no.
 
     A pattern can match an entry only if its last part matches the entry's name. Most last parts
-    are a literal (``node_modules``) or a suffix (``*.log``), which cost a look-up.
+    are a literal with at most one star at an end (``node_modules``, ``*.log``, ``.env.*``), which
+    cost a look-up.
     """
 
-    __slots__ = ("anything", "names", "pieces", "suffixes")
+    __slots__ = ("anything", "names", "pieces", "prefixes", "suffixes")
 
     def __init__(self, last_parts: Iterable[str]) -> None:
-        names, suffixes, pieces = set(), set(), set()
-        self.anything = False
+        names, prefixes, suffixes, pieces = set(), set(), set(), set()
         for part in last_parts:
-            if not re.search(r"[*?\[\\]", part):
+            if not _SPECIAL.search(part):
                 names.add(part)
-            elif not re.search(r"[*?\[\\]", part[1:]) and part[0] == "*" and len(part) > 1:
+            elif part.startswith("*") and not _SPECIAL.search(part[1:]):
                 suffixes.add(part[1:])
+            elif part.endswith("*") and not _SPECIAL.search(part[:-1]):
+                prefixes.add(part[:-1])
             else:
                 # The longest literal run before brackets or escapes has to be in the name.
-                literal = max(re.split(r"[*?]", re.split(r"[\[\\]", part)[0]), key=len)
-                if literal:
-                    pieces.add(literal)
-                else:
-                    self.anything = True
+                pieces.add(max(re.split(r"[*?]", re.split(r"[\[\\]", part)[0]), key=len))
         self.names = frozenset(names)
+        self.prefixes = tuple(prefixes)
         self.suffixes = tuple(suffixes)
-        self.pieces = re.compile("|".join(map(re.escape, sorted(pieces)))) if pieces else None
+        self.anything = "" in suffixes | prefixes | pieces
+        self.pieces = re.compile("|".join(map(re.escape, pieces))) if pieces else None
 
     def passes(self, name: str) -> bool:
         return (
             name in self.names
             or name.endswith(self.suffixes)
+            or name.startswith(self.prefixes)
             or self.anything
             or (self.pieces is not None and self.pieces.search(name) is not None)
         )
@@ -93,9 +96,10 @@ class Patterns:
 
     Attributes:
         invalid: the lines that are no pattern, as written; they match nothing.
+        file_parts: the last parts of the patterns that can match a file.
     """
 
-    __slots__ = ("_files", "_folders", "_lines", "invalid")
+    __slots__ = ("_files", "_folders", "_lines", "file_parts", "invalid")
 
     def __init__(self, lines: Iterable[str]) -> None:
         compiled: list[_Line] = []
@@ -122,8 +126,9 @@ class Patterns:
             )
             last_parts.append((bare.rpartition("/")[2], body.endswith("/")))
         self._lines = tuple(reversed(compiled))
-        self._files = _NameFilter(part for part, folders_only in last_parts if not folders_only)
-        self._folders = _NameFilter(part for part, _ in last_parts)
+        self.file_parts = tuple(part for part, folders_only in last_parts if not folders_only)
+        self._files = NameFilter(self.file_parts)
+        self._folders = NameFilter(part for part, _ in last_parts)
         self.invalid = tuple(invalid)
 
     def __bool__(self) -> bool:
@@ -153,6 +158,12 @@ class Patterns:
 def compile_patterns(lines: tuple[str, ...]) -> Patterns:
     """Patterns of these lines; kept, since every look reads the same few files again."""
     return Patterns(lines)
+
+
+@lru_cache(maxsize=512)
+def screen_of(patterns: tuple[Patterns, ...]) -> NameFilter:
+    """The names of files that any of these patterns may speak of, in one check."""
+    return NameFilter(part for each in patterns for part in each.file_parts)
 
 
 def lines_of(raw: bytes) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from pathlib import Path
 from lancebrain import osnames
 from lancebrain.errors import ConfigError
 from lancebrain.sources.defaults import FOLDERS, NEVER
-from lancebrain.sources.patterns import Patterns, compile_patterns
+from lancebrain.sources.patterns import NameFilter, Patterns, compile_patterns, screen_of
 from lancebrain.sources.repository import exclude_file
 from lancebrain.sources.rule_files import RuleFiles, Stamp
 from lancebrain.sources.scopes import GIT_FILE, FolderRules, Scope, git_above, verdict_of
@@ -35,6 +35,8 @@ OWN_FILE = ".lancebrainignore"
 GIT_FOLDER = ".git"
 RULE_NAMES = frozenset({OWN_FILE, GIT_FILE, GIT_FOLDER})
 """Entries of a folder that change the rules when they come, go or change."""
+
+_EVERY_NAME = NameFilter(["*"])
 
 
 class IgnoreRules:
@@ -199,18 +201,20 @@ class IgnoreRules:
             rules: of the folder it is in.
             relative: its path below the root.
         """
-        return self.wanted.has(name) and (
-            not self.judges_files(rules) or self.lets_through(rules, name, relative)
-        )
+        if not self.wanted.has(name):
+            return False
+        screen = self.screen(rules)
+        return screen is None or not screen.passes(name) or self.lets_through(rules, name, relative)
 
-    def judges_files(self, rules: FolderRules) -> bool:
-        """Whether :meth:`lets_through` could say no in this folder."""
-        return bool(rules.own or rules.git or self._include or self._never)
+    def screen(self, rules: FolderRules) -> NameFilter | None:
+        """The names of files that a rule in this folder may leave out; None: no rule does."""
+        if self._include:
+            return _EVERY_NAME
+        patterns = tuple(scope.patterns for scope in (*rules.own, *rules.git))
+        return screen_of(patterns) if patterns else None
 
     def lets_through(self, rules: FolderRules, name: str, relative: str) -> bool:
         """Whether no rule leaves out a file whose name is wanted; as :meth:`takes_file`."""
-        if relative in self._never:
-            return False
         verdict = verdict_of(rules.own, name, relative, is_folder=False)
         if verdict is None:
             verdict = verdict_of(rules.git, name, relative, is_folder=False)

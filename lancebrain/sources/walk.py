@@ -114,7 +114,7 @@ class Walk:
         Returns:
             the folders among them that are to be looked into.
         """
-        wanted, judges_files = self.rules.wanted, self.rules.judges_files(rules)
+        wanted, screen = self.rules.wanted, self.rules.screen(rules)
         extensions, document, take_file = wanted.extensions, folder.document, self._take_file
         folders: list[Folder] = []
         for entry in entries:
@@ -130,8 +130,10 @@ class Walk:
                 plain = name[0] not in ".~" and name[name.rfind(".") :] in extensions
                 if not plain and not wanted.has(name):
                     continue
-                if judges_files and not self.rules.lets_through(
-                    rules, name, folder.relative + name
+                if (
+                    screen is not None
+                    and screen.passes(name)
+                    and not self.rules.lets_through(rules, name, folder.relative + name)
                 ):
                     continue
                 status = entry.stat(follow_symlinks=False)
