@@ -42,20 +42,23 @@ class Batch:
         counts: of documents (``added``, ``changed``, ``moved``, ``removed``) and of rows
             (``rows_written``, ``rows_deleted``).
         dropped: hashes of chunks that this commit takes out of a document.
+        documents: document rows to write.
+        left: paths of documents to remove; one may be written all the same, moved from elsewhere.
     """
 
     def __init__(self, now_ns: int) -> None:
         self.counts: Counter[str] = Counter()
         self.dropped: set[str] = set()
         self._now = _time(now_ns)
-        self._documents: list[DocumentState] = []
+        self.documents: list[DocumentState] = []
+        self.left: list[str] = []
         self._refreshed: list[DocumentState] = []
         self._chunks: list[_Row] = []
         self._tombstones: list[tuple[str, int]] = []
 
     def __len__(self) -> int:
         """Rows to write or remove."""
-        return len(self._documents) + len(self._chunks) + len(self._tombstones)
+        return len(self.documents) + len(self._chunks) + len(self._tombstones)
 
     def document(self, state: DocumentState, plan: ChunkPlan) -> None:
         """A document's own row, and the changes to its chunks.
@@ -63,7 +66,7 @@ class Batch:
         A chunk's ``updated_at`` is the file's modification time, when its text changed with it.
         """
         changed_at = min(_time(state.mtime_ns), self._now)
-        self._documents.append(state)
+        self.documents.append(state)
         for write in plan.writes:
             origin = write.origin
             same_text = origin is not None and origin.chunk.text == write.chunk.text
@@ -86,6 +89,7 @@ class Batch:
             numbers: of all its chunk rows.
             dropped: hashes of the chunks that go with it; none of those that move elsewhere.
         """
+        self.left.append(path)
         self._remove(path, [DOCUMENT_ROW, *numbers])
         self.dropped.update(dropped)
 
@@ -95,7 +99,7 @@ class Batch:
 
     def take_refreshed(self) -> None:
         """Write the document rows that only tell of a newer look."""
-        self._documents += self._refreshed
+        self.documents += self._refreshed
         self.counts["rows_written"] += len(self._refreshed)
         self._refreshed = []
 
@@ -124,7 +128,7 @@ class Batch:
         rows = RowBatch()
         for path, chunk_index in self._tombstones:
             rows.tombstone(path, chunk_index)
-        for state in self._documents:
+        for state in self.documents:
             rows.document(state)
         for row in self._chunks:
             chunk = row.write.chunk

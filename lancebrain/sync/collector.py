@@ -44,6 +44,11 @@ class Change:
 class Collector:
     """Adds documents to one batch.
 
+    Args:
+        snapshot: the newest version.
+        known: its documents.
+        clock: the wall clock in nanoseconds.
+
     Attributes:
         problems: met while reading, in order.
         unread: those of them that no document row tells of.
@@ -53,6 +58,7 @@ class Collector:
     """
 
     snapshot: Snapshot
+    known: Mapping[str, DocumentStat]
     batch: Batch
     clock: Callable[[], int]
     on_change: Callable[[Change], None]
@@ -64,19 +70,18 @@ class Collector:
 
     def read(self, files: Sequence[SourceFile]) -> None:
         """Take up files that are new or may have changed."""
-        stats = self.snapshot.stats([file.path for file in files])
         changed: list[_Read] = []
         same: list[_Read] = []
         for file in files:
             reading = self._reading(file)
             if reading is not None:
-                stat = stats.get(file.path)
+                stat = self.known.get(file.path)
                 group = same if stat is not None and _is_same(file, reading, stat) else changed
                 group.append((file, reading))
-        self._look_again(same, stats)
-        stored = self.snapshot.chunks([file.path for file, _ in changed if file.path in stats])
+        self._look_again(same)
+        stored = self._stored([file.path for file, _ in changed if file.path in self.known])
         for file, reading in changed:
-            self._put(file, reading, stats.get(file.path), stored.get(file.path, []))
+            self._put(file, reading, stored.get(file.path, []))
 
     def move(self, moves: Sequence[tuple[str, SourceFile]]) -> None:
         """Take up documents that are now elsewhere with the same bytes.
@@ -85,11 +90,10 @@ class Collector:
         look then.
         """
         states = self.snapshot.documents([old for old, _ in moves])
-        taken = self.snapshot.stats([file.path for _, file in moves])
-        stored = self.snapshot.chunks(list(states))
+        stored = self._stored(list(states))
         for old, file in moves:
             state = states.get(old)
-            reading = None if state is None or file.path in taken else self._reading(file)
+            reading = None if state is None or file.path in self.known else self._reading(file)
             if state is None or reading is None or reading.sha256 != state.sha256:
                 self.read([file])
                 continue
@@ -122,9 +126,9 @@ class Collector:
         self,
         file: SourceFile,
         reading: Reading,
-        before: DocumentStat | None,
         rows: Sequence[StoredChunk],
     ) -> None:
+        before = self.known.get(file.path)
         parsed = parse(file, reading)
         ruled_otherwise = before is not None and (before.domain, before.kind) != (
             parsed.state.domain,
@@ -143,17 +147,22 @@ class Collector:
         self.batch.counts[change.what] += 1
         self.on_change(change)
 
-    def _look_again(self, same: Sequence[_Read], stats: Mapping[str, DocumentStat]) -> None:
+    def _look_again(self, same: Sequence[_Read]) -> None:
         """Tell the document rows of files with the same bytes when they were looked at."""
+        if not same:
+            return
         self.unchanged += len(same)
         states = self.snapshot.documents([file.path for file, _ in same])
         for file, reading in same:
             state = at_place(states[file.path], file, reading)
             seen = (reading.size, reading.mtime_ns, reading.ctime_ns)
-            if seen == stats[file.path][:3]:
+            if seen == self.known[file.path][:3]:
                 self.batch.refresh(state)
             else:
                 self.batch.document(state, NOTHING)
+
+    def _stored(self, paths: Sequence[str]) -> Mapping[str, Sequence[StoredChunk]]:
+        return self.snapshot.chunks(paths) if paths else {}
 
     def _reading(self, file: SourceFile) -> Reading | None:
         try:

@@ -5,7 +5,7 @@ Equal texts have equal hashes and so equal vectors, wherever they stand; a text 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -37,13 +37,22 @@ class Vectors:
         self._provider = provider
         self._embedder: Embedder | None = None
 
-    def known(self, snapshot: Snapshot, hashes: Collection[str]) -> dict[str, Vector]:
-        """The vectors that need no model, by chunk hash, from the table and the cache."""
-        found = snapshot.vectors(list(hashes))
-        rest = [chunk_hash for chunk_hash in hashes if chunk_hash not in found]
-        cached = self._store.vector_cache.get(self._store.info.fingerprint, rest)
-        matching = {h: v for h, v in cached.items() if v.shape == (self._store.info.dim,)}
-        return found | matching
+    def known(
+        self, snapshot: Snapshot, hashes: Collection[str], *, keep: Collection[str] = ()
+    ) -> dict[str, Vector]:
+        """The vectors that need no model, by chunk hash, from the table and the cache.
+
+        Args:
+            keep: chunk hashes of rows that are about to go: their vectors go into the cache.
+        """
+        found = snapshot.vectors([*hashes, *keep])
+        kept = {chunk_hash: found.pop(chunk_hash) for chunk_hash in keep if chunk_hash in found}
+        fingerprint, cache = self._store.info.fingerprint, self._store.vector_cache
+        if kept:
+            cache.put(fingerprint, list(kept), np.stack(list(kept.values())))
+        cached = cache.get(fingerprint, missing(hashes, found))
+        dim = self._store.info.dim
+        return found | {h: vector for h, vector in cached.items() if vector.shape == (dim,)}
 
     def embed(self, texts: Mapping[str, str]) -> dict[str, Vector]:
         """Vectors from the model, by chunk hash.
@@ -60,14 +69,6 @@ class Vectors:
         matrix = self._model().embed_passages(list(texts.values()))
         self._check(matrix, len(texts))
         return dict(zip(texts, matrix, strict=True))
-
-    def keep(self, snapshot: Snapshot, hashes: Collection[str]) -> None:
-        """Put vectors whose rows are about to go into the cache."""
-        found = snapshot.vectors(list(hashes))
-        if found:
-            self._store.vector_cache.put(
-                self._store.info.fingerprint, list(found), np.stack(list(found.values()))
-            )
 
     def _model(self) -> Embedder:
         if self._embedder is None:
@@ -95,6 +96,6 @@ class Vectors:
             raise EmbedderError("The model gave a vector that is not finite or not of length 1.")
 
 
-def missing(hashes: Sequence[str], found: Collection[str]) -> list[str]:
+def missing(hashes: Iterable[str], found: Collection[str]) -> list[str]:
     """The hashes without a vector, each once."""
     return [chunk_hash for chunk_hash in dict.fromkeys(hashes) if chunk_hash not in found]

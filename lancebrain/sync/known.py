@@ -1,0 +1,46 @@
+"""What the table knows of every document, kept between syncs, so that a look need not read it.
+
+Read anew whenever another version is there than the one this process left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from lancebrain.store import DocumentStat, Snapshot
+from lancebrain.types import DocumentState
+
+
+class KnownDocuments:
+    """The document rows of the newest version; to be asked and told under the index lock."""
+
+    def __init__(self) -> None:
+        self._version = 0
+        self._stats: dict[str, DocumentStat] = {}
+
+    def at(self, snapshot: Snapshot) -> Mapping[str, DocumentStat]:
+        """By document path; valid until the next commit."""
+        if snapshot.version != self._version:
+            self._stats = snapshot.stats()
+            self._version = snapshot.version
+        return self._stats
+
+    def committed(
+        self, version: int, written: Iterable[DocumentState], removed: Iterable[str]
+    ) -> None:
+        """Follow a commit that was made on top of the version that was asked for last."""
+        if version != self._version + 1:
+            return
+        for path in removed:
+            self._stats.pop(path, None)
+        for state in written:
+            self._stats[state.path] = DocumentStat(
+                size=state.size,
+                mtime_ns=state.mtime_ns,
+                ctime_ns=state.ctime_ns,
+                looked_at_ns=state.looked_at_ns,
+                sha256=state.sha256,
+                domain=state.domain,
+                kind=state.kind,
+            )
+        self._version = version

@@ -1,0 +1,115 @@
+"""Only what is surely gone is removed, and never most of a source unasked."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lancebrain.sync.removals import Gone, problem_with
+from lancebrain.types import Source
+from tests.indexes import Notes, codes
+from tests.trees import write_tree
+
+TREE = {f"d/{n}.md": f"Whale {n}.\n" for n in range(8)}
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Notes:
+    notes = Notes(tmp_path).write(TREE)
+    notes.sync()
+    return notes
+
+
+def test_a_root_that_is_missing_keeps_its_documents_until_it_is_back(notes: Notes) -> None:
+    away = notes.root.with_name("away")
+    notes.root.rename(away)
+    for _ in range(2):
+        report = notes.sync()
+        assert codes(report.problems) == {("notes", "source-missing")}
+        assert len(notes.paths()) == 8
+    away.rename(notes.root)
+    back = notes.synced()
+    assert (back.unchanged, back.embedded, back.rows_written, back.problems) == (8, 0, 0, ())
+
+
+def test_even_when_confirmed_nothing_is_removed_from_a_root_that_is_missing(notes: Notes) -> None:
+    notes.root.rename(notes.root.with_name("away"))
+    notes.sync(confirm_removals=True, explained=True)
+    assert len(notes.paths()) == 8
+
+
+def test_a_missing_root_does_not_keep_others_from_being_synced(tmp_path: Path) -> None:
+    first, second = tmp_path / "one", tmp_path / "two"
+    write_tree(first, {"a.md": "A.\n"})
+    write_tree(second, {"b.md": "B.\n"})
+    notes = Notes(tmp_path, Source("one", first), Source("two", second))
+    notes.sync()
+    shutil.rmtree(first)
+    (second / "c.md").write_text("C.\n")
+    assert notes.sync().added == 1
+    assert notes.paths() == ["one/a.md", "two/b.md", "two/c.md"]
+
+
+def test_a_root_that_is_suddenly_empty_keeps_its_documents_until_it_is_confirmed(
+    notes: Notes,
+) -> None:
+    shutil.rmtree(notes.root / "d")
+    report = notes.sync()
+    assert codes(report.problems) == {("notes", "source-empty")}
+    assert len(notes.paths()) == 8
+    assert notes.synced(confirm_removals=True).removed == 8
+
+
+def test_a_watcher_that_saw_the_files_go_may_empty_a_root(notes: Notes) -> None:
+    shutil.rmtree(notes.root / "d")
+    assert notes.synced(explained=True).removed == 8
+
+
+def test_all_files_moved_to_another_root_leave_no_question(tmp_path: Path) -> None:
+    first, second = tmp_path / "one", tmp_path / "two"
+    write_tree(first, TREE)
+    second.mkdir()
+    notes = Notes(tmp_path, Source("one", first), Source("two", second))
+    notes.sync()
+    (first / "d").rename(second / "d")
+    report = notes.synced()
+    assert (report.moved, report.embedded, report.problems) == (8, 0, ())
+
+
+def test_most_of_a_large_source_waits_to_be_confirmed(tmp_path: Path) -> None:
+    notes = Notes(tmp_path).write({f"{n}.md": f"Note {n}.\n" for n in range(100)})
+    notes.sync()
+    for n in range(51):
+        (notes.root / f"{n}.md").unlink()
+    (notes.root / "99.md").write_text("Edited.\n")
+    report = notes.sync()
+    assert codes(report.problems) == {("notes", "removals-waiting")}
+    assert "51 of the 100" in report.problems[0].message
+    # What is sure is done all the same.
+    assert (report.removed, report.changed) == (0, 1)
+    told = notes.sync(dry_run=True)
+    assert codes(told.problems) == {("notes", "removals-waiting")}
+    assert notes.synced(confirm_removals=True).removed == 51
+
+
+def test_half_of_a_large_source_goes_at_once(tmp_path: Path) -> None:
+    notes = Notes(tmp_path).write({f"{n}.md": f"Note {n}.\n" for n in range(104)})
+    notes.sync()
+    for n in range(52):
+        (notes.root / f"{n}.md").unlink()
+    assert notes.synced().removed == 52
+
+
+@pytest.mark.parametrize(
+    ("gone", "known", "waits"),
+    [(50, 50, False), (51, 51, True), (51, 101, True), (51, 102, False), (1, 1, False)],
+)
+def test_removals_wait_above_half_of_the_source_and_fifty_documents(
+    gone: int, known: int, waits: bool
+) -> None:
+    paths = [f"n/{number}.md" for number in range(gone)]
+    problem = problem_with(Gone("n", "ok", paths, known), agreed=False)
+    assert (problem is not None) == waits
+    assert problem_with(Gone("n", "ok", paths, known), agreed=True) is None
