@@ -84,9 +84,14 @@ def holds(text: str, phrases: Iterable[str]) -> bool:
 
 
 def _identifier(snapshot: Snapshot, unit: str, wanted: Filter, limit: int) -> list[Candidate]:
-    """Its parts next to each other, else the letters, also within a longer name."""
+    """Rows with the letters, else with its parts next to each other.
+
+    The index gives the parts (``get value`` for ``get_value``); a part of a longer name
+    (``http_cli`` of ``http_client``) only the texts themselves.
+    """
     rows = snapshot.keyword_candidates(f'"{unit}"', wanted, limit)
-    return rows or _scan(snapshot, unit, wanted, limit)
+    to_the_letter = [row for row in rows if fold(unit) in fold(row.text)]
+    return to_the_letter or _scan(snapshot, unit, wanted, limit) or rows
 
 
 def _scan(snapshot: Snapshot, unit: str, wanted: Filter, limit: int) -> list[Candidate]:
