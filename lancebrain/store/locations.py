@@ -38,9 +38,9 @@ def locate(lines: pa.Table, wanted: pa.Table) -> dict[tuple[str, int], Location]
     paths = ordered["path"].combine_chunks().dictionary_encode()
     indexes = ordered["chunk_index"].to_numpy()
     before = np.concatenate(([0], np.cumsum(ordered["line_count"].to_numpy(), dtype=np.int64)))
-    starts = np.flatnonzero(np.diff(paths.indices.to_numpy(), prepend=-1))
-    ends = np.append(starts[1:], len(indexes))
-    span_of = dict(zip(paths.dictionary.to_pylist(), zip(starts, ends, strict=True), strict=True))
+    bounds = np.flatnonzero(np.diff(paths.indices.to_numpy(), prepend=-1, append=-1))
+    spans = zip(bounds, bounds[1:], strict=False)
+    span_of = dict(zip(paths.dictionary.to_pylist(), spans, strict=True))
     places: dict[tuple[str, int], Location] = {}
     columns = (wanted[name].to_pylist() for name in wanted.column_names)
     for row in zip(*columns, strict=True):

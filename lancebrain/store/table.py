@@ -24,7 +24,7 @@ from .failures import translated, usage
 from .hold import Hold
 from .lock import IndexLock
 from .maintenance import MaintenanceReport
-from .recovery import drop_torn_versions, newest_manifests
+from .recovery import drop_torn_versions, manifest_file, newest_manifests
 from .rows import RowBatch, with_vectors
 from .schema import StoreInfo, info_of, new_info, table_schema
 from .snapshot import Snapshot
@@ -68,7 +68,6 @@ class Store:
         self._connection = Connection(folder)
         self._writer = Writer(table_folder(folder), self._connection)
         self._probe = self._connection.open()
-        self.info: StoreInfo = info_of(self._probe.schema, where=str(folder))
         self._latest = self._open_latest()
         self.version: int = self._latest.version
 
@@ -140,9 +139,9 @@ class Store:
             try:
                 with translated(self.folder, "looking for newer versions"):
                     self._probe.checkout_latest()
-                    if self._probe.version != self._latest.version:
+                    made = self._manifest_identity(self._probe.version)
+                    if made != self._made:
                         self._latest = self._open_latest()
-                        self.info = info_of(self._probe.schema, where=str(self.folder))
             except StoreError:
                 if not self.exists(self.folder):
                     raise _not_found(self.folder) from None
@@ -321,7 +320,15 @@ class Store:
             raise UsageError("Only the holder of the index lock may write: `with store.lock(…):`.")
 
     def _open_latest(self) -> Snapshot:
-        return Snapshot(self._connection.open(), self.folder, self._connection.open)
+        table = self._connection.open()
+        self.info: StoreInfo = info_of(table.schema, where=str(self.folder))
+        self._made = self._manifest_identity(table.version)
+        return Snapshot(table, self.folder, self._connection.open)
+
+    def _manifest_identity(self, version: int) -> tuple[int, int, int]:
+        """Tells a version also from one of the same number in an index built anew."""
+        stat = manifest_file(table_folder(self.folder), version).stat()
+        return version, stat.st_ino, stat.st_mtime_ns
 
     def _open_version(self, version: int) -> Snapshot:
         table = self._connection.open()
