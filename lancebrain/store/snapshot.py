@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lancebrain.errors import StoreError
-from lancebrain.types import DocumentState, Filter, StoredChunk
+from lancebrain.types import DocumentState, Filter, Problem, StoredChunk
 
 from . import candidates, filters
 from .candidates import Candidate
@@ -68,6 +68,16 @@ class Snapshot:
     def stats(self, paths: Sequence[str] | None = None) -> dict[str, DocumentStat]:
         """What tells that files are unchanged, by path; much quicker than :meth:`documents`."""
         return document_stats(self._document_rows(paths, STAT_COLUMNS))
+
+    def problems(self) -> list[Problem]:
+        """What was wrong with documents when they were read, of all of them."""
+        columns = {"path": "path", "problems": "doc.problems"}
+        rows = self._scan(DOCUMENT_ROWS, columns)
+        return [
+            Problem(path, problem["code"], problem["message"])
+            for path, problems in zip(*(rows[c].to_pylist() for c in columns), strict=True)
+            for problem in problems or ()
+        ]
 
     def chunks(self, paths: Sequence[str]) -> dict[str, list[StoredChunk]]:
         """Chunks with their texts, by path, in the order of the document.
