@@ -53,6 +53,7 @@ class Backfill:
         self._vectors = vectors
         self._lease = Lease(store.folder)
         self._part = _FIRST_PART
+        self._ahead = 0
         self.embedded = 0
         self.filled = 0
 
@@ -68,11 +69,13 @@ class Backfill:
             IndexLockedError: another process held the lock for too long.
         """
         while not cancel.is_set():
-            total = self._store.snapshot().pending()
-            if not total:
+            pending = self._store.snapshot().pending()
+            if not pending:
                 return
+            total = self.filled + pending
             for _ in self.steps():
-                progress(Progress("embed", chunks=self.filled, chunks_total=self.filled + total))
+                done = min(self.filled + self._ahead, total)
+                progress(Progress("embed", chunks=done, chunks_total=total))
                 if cancel.is_set():
                     return
             cancel.wait(_POLL_S)
@@ -115,12 +118,14 @@ class Backfill:
         started = time.monotonic()
         vectors = self._vectors.embed(dict(texts))
         self.embedded += len(texts)
+        self._ahead += len(texts)
         seconds = max(time.monotonic() - started, 1e-3)
         self._part = max(_FIRST_PART, min(_MAX_PART, int(len(texts) / seconds * _PART_S)))
         return vectors
 
     def _commit(self, rows: list[StoredChunk], vectors: dict[str, Vector]) -> None:
         """Write the vectors of rows that are still what they were when they were read."""
+        self._ahead = 0
         with self._store.lock(self._settings.lock_timeout_s):
             keys = [(row.path, row.chunk_index) for row in rows if row.chunk.chunk_hash in vectors]
             now = self._store.snapshot().rows(keys)
