@@ -258,7 +258,8 @@ class CommitRecord:
     """Why a version exists; kept beside the table's versions.
 
     Attributes:
-        reason: ``sync``, ``backfill``, ``maintenance``, ``rollback``, ``migrate``, ``forget``.
+        reason: ``sync``, ``backfill``, ``maintenance``, ``rollback``, ``migrate``, ``forget``,
+            ``repair``.
         counts: such as ``{"added": 3, "rows_written": 12}``; zero counts are left out.
     """
 
@@ -364,7 +365,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """A source and whether it can be read: ``ok``, ``missing``, ``unreadable``, ``empty``."""
+    """A source and whether it can be read: ``ok``, ``missing``, ``unreadable``, ``empty``; or
+    ``unlisted``, when the index has documents of it and it is configured nowhere."""
 
     name: str
     root: str

@@ -56,6 +56,21 @@ def drop_torn_versions(table: Path) -> list[int]:
     return []
 
 
+def set_aside(table: Path) -> Path:
+    """Move a table that cannot be read out of the way, so that a new one can be made.
+
+    Returns:
+        Where it is now; nothing of it is deleted.
+
+    Raises:
+        OSError: the folder may not be written.
+    """
+    number = 1
+    while (aside := table.with_name(f"{table.name}.damaged-{number}")).exists():
+        number += 1
+    return table.rename(aside)
+
+
 def _is_whole(table: Path, manifest: Path, before: Path | None) -> bool:
     """Whether a manifest, and the data it adds to the one before, was written out."""
     content = manifest.read_bytes()

@@ -24,7 +24,7 @@ from .failures import translated, usage
 from .hold import Hold
 from .lock import IndexLock
 from .maintenance import MaintenanceReport
-from .recovery import drop_torn_versions, manifest_file, newest_manifests
+from .recovery import drop_torn_versions, newest_manifests, set_aside
 from .rows import RowBatch, with_vectors
 from .schema import StoreInfo, info_of, new_info, table_schema
 from .snapshot import Snapshot
@@ -126,6 +126,20 @@ class Store:
                     indices.build_full_text(Connection(folder).create(schema))
         return cls.open(folder)
 
+    @staticmethod
+    def set_aside(folder: Path, *, timeout_s: float) -> Path:
+        """Move the table of a folder out of the way, to make a new one; nothing is deleted.
+
+        Returns:
+            Where the table is now.
+
+        Raises:
+            IndexLockedError: another process is writing.
+            StoreError: the folder cannot be written.
+        """
+        with IndexLock(folder).held(timeout_s), translated(folder, "moving the table aside"):
+            return set_aside(table_folder(folder))
+
     def snapshot(self, version: int | None = None) -> Snapshot:
         """One version to read from: the newest of any process, or an older one.
 
@@ -223,6 +237,12 @@ class Store:
             indices.build_missing(table)
             if indices.is_behind(table):
                 maintenance.refresh(table)
+
+    def is_index_behind(self) -> bool:
+        """Whether so many rows are outside the full-text index that searches suffer."""
+        with self._guard, translated(self.folder, "looking at its indices"):
+            self._probe.checkout_latest()
+            return indices.is_behind(self._probe)
 
     def needs_maintenance(self) -> bool:
         """Whether :meth:`maintain` would pay; costs two milliseconds."""
