@@ -24,7 +24,7 @@ from .failures import translated, usage
 from .hold import Hold
 from .lock import IndexLock
 from .maintenance import MaintenanceReport
-from .recovery import drop_torn_versions, newest_manifests, set_aside
+from .recovery import drop_torn_versions, manifest_file, newest_manifests, set_aside
 from .rows import RowBatch, with_vectors
 from .schema import StoreInfo, info_of, new_info, table_schema
 from .snapshot import Snapshot
