@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lancebrain.brain import Brain
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "open"]
+__all__ = ["Brain", "__version__", "open"]
 
 
 def open(
@@ -44,3 +44,11 @@ def open(
     from lancebrain.brain import open as open_brain
 
     return open_brain(index, config_file=config_file, **settings)
+
+
+def __getattr__(name: str) -> object:
+    if name == "Brain":
+        from lancebrain.brain import Brain
+
+        return Brain
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -79,14 +79,16 @@ def _records(snapshot: Snapshot, paths: Sequence[str]) -> Iterator[ExportedChunk
     every = [stored for path in paths for stored in by_path.get(path, ())]
     if not every:
         return
-    lines = pa.table(
+    rows = pa.table(
         {
             "path": pa.array([stored.path for stored in every], pa.string()),
             "chunk_index": pa.array([stored.chunk_index for stored in every], pa.int64()),
+            "text": pa.array([stored.chunk.text for stored in every], pa.large_string()),
             "line_count": pa.array([stored.chunk.line_count for stored in every], pa.int32()),
+            "role": pa.array([stored.chunk.role for stored in every], pa.string()),
         }
     )
-    places = locate(lines, {(stored.path, stored.chunk_index): stored for stored in every})
+    places = locate(rows, rows)
     for stored in every:
         state = states[stored.path]
         place = places[stored.path, stored.chunk_index]

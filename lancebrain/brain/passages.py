@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from lancebrain.brain.roots import document_path_of
 from lancebrain.errors import UsageError
-from lancebrain.types import DocumentState, Freshness, StoredChunk
+from lancebrain.types import DocumentState, Freshness, Source, StoredChunk
 
 if TYPE_CHECKING:
     from lancebrain.store import Snapshot
@@ -28,6 +29,7 @@ class Passage:
         role: likewise.
         line_start, line_end: 1-based, inclusive; 0 for a blank document.
         rank_start, rank_end: 0-based, inclusive, among ``chunk_count`` chunks; -1 if there is none.
+        freshness: as in a hit; ``gone`` when the file is not there any more.
         metadata: the frontmatter.
         version: of the table that it was read from.
     """
@@ -45,7 +47,7 @@ class Passage:
     rank_end: int
     chunk_count: int
     text: str
-    freshness: Freshness
+    freshness: Freshness | Literal["gone"]
     version: int
     metadata: Mapping[str, object] = field(default_factory=dict)
     links: tuple[str, ...] = ()
@@ -66,8 +68,7 @@ def read_passage(
     *,
     before: int,
     after: int,
-    document_path: Callable[[str], str | None],
-    freshness: Callable[[DocumentState], Freshness],
+    sources: Sequence[Source],
 ) -> Passage:
     """Look a passage up.
 
@@ -75,13 +76,14 @@ def read_passage(
         reference: a document path, ``path:12``, ``path:12-18``, a hit's id (``path#chunk``), or
             a file of a source in place of the path.
         before, after: chunks to add around a passage; a whole document has nothing around it.
-        document_path: of a file on disk, None if it is in no source.
-        freshness: of a document.
+        sources: that are configured now.
 
     Raises:
         UsageError: there is no such document or chunk in the index.
     """
-    state, meant = _resolve(snapshot, reference, document_path)
+    from lancebrain.search.freshness import freshness
+
+    state, meant = _resolve(snapshot, reference, sources)
     chunks = snapshot.chunks([state.path]).get(state.path, [])
     lines = _lines_of(snapshot, chunks)
     first, last, focus = _span(meant, chunks, lines, reference)
@@ -103,7 +105,7 @@ def read_passage(
         rank_end=last if shown else -1,
         chunk_count=len(chunks),
         text="".join(stored.chunk.text for stored in shown),
-        freshness=freshness(state),
+        freshness=freshness(state, {source.name: source for source in sources}),
         version=snapshot.version,
         metadata=json.loads(state.metadata_json),
         links=state.links,
@@ -111,11 +113,11 @@ def read_passage(
 
 
 def _resolve(
-    snapshot: Snapshot, reference: str, document_path: Callable[[str], str | None]
+    snapshot: Snapshot, reference: str, sources: Sequence[Source]
 ) -> tuple[DocumentState, _Reference]:
     meant = list(_meanings(reference))
     for named in meant:
-        for path in (named.path, document_path(named.path)):
+        for path in (named.path, document_path_of(sources, named.path)):
             state = snapshot.documents([path]).get(path) if path else None
             if state is not None:
                 return state, named

@@ -15,8 +15,9 @@ from lancebrain.cli.text import human_bytes, one_line, plural, printable
 from lancebrain.types import Answer, Hit, Problem, SourceStatus, Status, SyncReport
 
 if TYPE_CHECKING:
-    from lancebrain.brain import Diagnosis, Passage
+    from lancebrain.brain.passages import Passage
     from lancebrain.cli.front import Front
+    from lancebrain.doctor import Diagnosis
 
 _FEW_PROBLEMS = 10
 _INDENT = "   "
@@ -174,6 +175,7 @@ def print_findings(front: Front, diagnosis: Diagnosis) -> None:
 
 
 _FRESHNESS = {
+    "gone": "The file is not there any more.",
     "changed": "The file has changed since it was indexed.",
     "unknown": "The file's source cannot be reached now.",
 }

@@ -1,0 +1,52 @@
+"""The look before an answer: small, quick, and never a reason for no answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from lancebrain.brain.access import Access
+from lancebrain.brain.looking import Looking
+from lancebrain.errors import LancebrainError
+
+_LOCK_TIMEOUT_S = 2.0
+"""Whoever holds the lock for longer is syncing anyway."""
+_BUDGET_S = 5.0
+"""What is not taken in by then waits for the next look, or for a sync."""
+_FEW_PENDING = 100
+
+
+def freshen(access: Access, looking: Looking, *, text_only: bool) -> tuple[str, ...]:
+    """Take in what changed on disk since the last look.
+
+    Args:
+        text_only: load no model; vectors of what changed follow later.
+
+    Returns:
+        Sentences about what may be missing from an answer now.
+    """
+    due = looking.due()
+    if due == () or access.store().read_only or not access.settings.sources:
+        return ()
+    try:
+        return _look(access, due, text_only=text_only)
+    except LancebrainError as error:
+        looking.mark(due or ())
+        return (f"Changes on disk may be missing. {error.message}",)
+
+
+def _look(access: Access, due: Sequence[str] | None, *, text_only: bool) -> tuple[str, ...]:
+    from lancebrain.sync import Wanted
+
+    store = access.store()
+    engine = access.engine(lock_timeout_s=_LOCK_TIMEOUT_S)
+    deadline = time.monotonic() + _BUDGET_S
+    run = engine.run(Wanted(scope=due, text_only=text_only))
+    for _ in run.steps():
+        if time.monotonic() > deadline:
+            return ("More has changed than fits before an answer: lancebrain sync",)
+    if not text_only and 0 < store.snapshot().pending() <= _FEW_PENDING:
+        for _ in engine.backfill_steps():
+            if time.monotonic() > deadline:
+                break
+    return ()

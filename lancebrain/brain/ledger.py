@@ -1,0 +1,51 @@
+"""Which sources each configuration gave an index, to tell a source that was taken out of one.
+
+Several configurations may feed one index: a ``lancebrain.toml`` here, variables of a server
+there. A source that is missing from the settings of one of them may be another's; only one that
+the same configuration listed before is surely meant to go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+
+
+class Ledger:
+    """The ledger of one index folder; losing it means that documents stay until confirmed.
+
+    Args:
+        folder: the index folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "configured.json"
+
+    def dropped(self, origin: str, names: Collection[str]) -> set[str]:
+        """Sources that ``origin`` listed at its last sync and does not now, and no other lists.
+
+        Args:
+            origin: which configuration: a file, or a word for another place.
+            names: of the sources it lists now.
+        """
+        listed = self._read()
+        before = set(listed.pop(origin, ()))
+        return before.difference(names, *listed.values())
+
+    def record(self, origin: str, names: Collection[str]) -> None:
+        """Remember what ``origin`` lists now; the caller has synced it."""
+        listed = self._read()
+        if sorted(listed.get(origin, ())) == sorted(names):
+            return
+        listed[origin] = sorted(names)
+        fresh = self._file.with_suffix(".new")
+        fresh.write_text(json.dumps(listed, ensure_ascii=False, indent=1), encoding="utf-8")
+        fresh.replace(self._file)
+
+    def _read(self) -> dict[str, list[str]]:
+        try:
+            content = json.loads(self._file.read_text(encoding="utf-8"))
+            return {str(origin): list(map(str, names)) for origin, names in content.items()}
+        except (FileNotFoundError, ValueError, AttributeError, TypeError):
+            return {}

@@ -1,0 +1,47 @@
+"""When to look at the files before an answer, so that a question sees a save made just before."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+
+
+class Looking:
+    """Known-dirty paths are looked at always, everything not more often than ``interval_s``.
+
+    Args:
+        interval_s: at least this long between two full looks.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, *, interval_s: float, clock: Callable[[], float]) -> None:
+        self._interval_s = interval_s
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._dirty: set[str] = set()
+        self._looked_at: float | None = None
+
+    def mark(self, paths: Iterable[str]) -> None:
+        """Document paths that may have changed."""
+        with self._guard:
+            self._dirty.update(paths)
+
+    def done(self) -> None:
+        """Everything was just looked at."""
+        with self._guard:
+            self._dirty.clear()
+            self._looked_at = self._clock()
+
+    def due(self) -> tuple[str, ...] | None:
+        """What to look at now: document paths, often none, or None for everything.
+
+        It counts as looked at; :meth:`mark` again what could not be.
+        """
+        with self._guard:
+            now = self._clock()
+            if self._looked_at is None or now - self._looked_at >= self._interval_s:
+                self._dirty.clear()
+                self._looked_at = now
+                return None
+            dirty, self._dirty = self._dirty, set()
+            return tuple(sorted(dirty))

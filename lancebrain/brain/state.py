@@ -1,0 +1,65 @@
+"""The index at a glance, for ``status`` and ``sources list``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from lancebrain.types import Problem, Source, SourceStatus, Status
+
+if TYPE_CHECKING:
+    from lancebrain.store import Snapshot, Store
+
+
+def status_of(store: Store, problems: Iterable[Problem], sources: Iterable[Source]) -> Status:
+    """Everything that ``status`` tells, of the newest version.
+
+    Args:
+        problems: that have no document row, from the last full look.
+        sources: that are configured now.
+    """
+    snapshot = store.snapshot()
+    hold = store.hold.read()
+    counts = document_counts(snapshot)
+    told = {*problems, *snapshot.problems()}
+    return Status(
+        version=snapshot.version,
+        pinned=None if hold is None else hold.ref,
+        documents=sum(counts.values()),
+        chunks=snapshot.chunk_count(),
+        pending=snapshot.pending(),
+        sources=source_states(sources, counts),
+        problems=tuple(sorted(told, key=lambda problem: (problem.path, problem.code))),
+        bytes=store.bytes(),
+        model=store.info.model,
+        index=str(store.folder),
+    )
+
+
+def document_counts(snapshot: Snapshot) -> dict[str, int]:
+    """Documents by source; files that no reader takes are not counted."""
+    from lancebrain.sync.documents import REFUSED
+
+    stats = snapshot.stats()
+    return dict(Counter(p.partition("/")[0] for p, s in stats.items() if s.kind != REFUSED))
+
+
+def source_states(sources: Iterable[Source], counts: Mapping[str, int]) -> tuple[SourceStatus, ...]:
+    """Each source as it is on disk now, then those that are configured nowhere any more.
+
+    Args:
+        counts: documents of each source in the index.
+    """
+    from lancebrain.sources import root_state
+
+    states = [
+        SourceStatus(s.name, str(s.root), root_state(s), counts.get(s.name, 0)) for s in sources
+    ]
+    names = {state.name for state in states}
+    unlisted = (
+        SourceStatus(name, "", "unlisted", count)
+        for name, count in sorted(counts.items())
+        if name not in names
+    )
+    return (*states, *unlisted)

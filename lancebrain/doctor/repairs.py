@@ -1,0 +1,114 @@
+"""Repairs, by the code of what they mend. Each goes through the same commits as any sync."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from types import MappingProxyType
+
+import numpy as np
+
+from lancebrain.doctor.checks import Ailment
+from lancebrain.store import RowBatch
+from lancebrain.store.schema import LIVE_ROWS
+from lancebrain.sync import Engine
+
+Repair = Callable[[Engine, Ailment], None]
+
+
+def fill(engine: Engine, _: Ailment) -> None:
+    """Give every chunk its vector."""
+    engine.backfill()
+
+
+def embed_again(engine: Engine, ailment: Ailment) -> None:
+    """Take the vectors out of these rows, and fill them in anew."""
+    store, keys = engine.store, list(ailment.keys)
+    with store.lock(engine.settings.lock_timeout_s):
+        snapshot = store.snapshot()
+        states = snapshot.documents(list(ailment.paths))
+        batch = RowBatch()
+        hashes: list[str] = []
+        for (path, number), row in snapshot.rows(keys).items():
+            if path in states:
+                hashes.append(row.chunk.chunk_hash)
+                batch.chunk(states[path], number, row.chunk, None, row.created_at, row.updated_at)
+        store.vector_cache.forget(hashes)
+        _commit(engine, batch, rows=len(batch))
+    engine.backfill()
+
+
+def refresh_indices(engine: Engine, _: Ailment) -> None:
+    """Bring the indices up to date, and purge and compact on the way."""
+    keep = timedelta(days=engine.settings.keep_versions_days)
+    with engine.store.lock(engine.settings.lock_timeout_s):
+        engine.store.ensure_indices()
+        engine.store.maintain(keep_versions=keep)
+
+
+def sync(engine: Engine, _: Ailment) -> None:
+    """Look at everything and take it in."""
+    engine.sync()
+
+
+def read_again(engine: Engine, ailment: Ailment) -> None:
+    """Make the documents look changed, so that a sync reads them and writes what differs."""
+    store, paths = engine.store, list(ailment.paths)
+    with store.lock(engine.settings.lock_timeout_s):
+        batch = RowBatch()
+        for state in store.snapshot().documents(paths).values():
+            batch.document(replace(state, sha256="", size=-1))
+        _commit(engine, batch, documents=len(batch))
+    engine.sync(paths)
+
+
+def take_out_and_read_again(engine: Engine, ailment: Ailment) -> None:
+    """Remove all rows of the documents for good, keep their vectors aside, and sync."""
+    store, paths = engine.store, list(ailment.paths)
+    with store.lock(engine.settings.lock_timeout_s):
+        snapshot = store.snapshot()
+        chunks = [row for rows in snapshot.chunks(paths).values() for row in rows]
+        vectors = snapshot.vectors([row.chunk.chunk_hash for row in chunks])
+        if vectors:
+            store.vector_cache.put(
+                store.info.fingerprint, list(vectors), np.stack(list(vectors.values()))
+            )
+        batch = RowBatch()
+        wanted = set(paths)
+        rows = snapshot.to_arrow(["path", "chunk_index"], where=LIVE_ROWS)
+        for path, number in zip(*(rows[c].to_pylist() for c in rows.column_names), strict=True):
+            if path in wanted:
+                batch.tombstone(path, number)
+        _commit(engine, batch, rows_deleted=len(batch))
+        # Purged at once: of two rows with one key, a merge would bring both back to life.
+        refresh_indices(engine, ailment)
+    engine.sync(paths)
+
+
+REPAIRS: Mapping[str, Repair] = MappingProxyType(
+    {
+        "vectors-missing": fill,
+        "vectors-invalid": embed_again,
+        "index-behind": refresh_indices,
+        "torn-versions": sync,
+        "behind-disk": sync,
+        "rows-differ": read_again,
+        "orphans": take_out_and_read_again,
+        "duplicate-keys": take_out_and_read_again,
+    }
+)
+"""Code of a finding → its repair, the small ones first; the order in which they are made."""
+
+
+def repair(engine: Engine, ailments: Sequence[Ailment]) -> None:
+    """Make every repair there is for these, in the order of :data:`REPAIRS`."""
+    for code, make in REPAIRS.items():
+        for ailment in ailments:
+            if ailment.finding.code == code:
+                make(engine, ailment)
+
+
+def _commit(engine: Engine, batch: RowBatch, **counts: int) -> None:
+    engine.store.commit(batch, reason="repair", counts=counts, started=time.monotonic())
