@@ -64,7 +64,9 @@ _SUBAGENT_PATH = re.compile(r"(?:^|/)(?:subagents/.*|agent-[^/]*)\.jsonl$")
 def _looks_like(head: bytes) -> bool:
     line = head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0]
     spaced = line.replace(b'": ', b'":')
-    return line.startswith(b"{") and bool(_HEAD.search(spaced) and _HEAD_ID.search(spaced))
+    if not line.startswith(b"{") or b'"projectHash":' in spaced:  # Gemini CLI's
+        return False
+    return bool(_HEAD.search(spaced) and _HEAD_ID.search(spaced))
 
 
 def _is_subagent(path: str, head: bytes) -> bool:
@@ -86,7 +88,7 @@ def _classify(head: bytes) -> Verdict:
 
 
 def _take(record: Record, talk: Conversation) -> None:
-    kind = record.get("type")
+    kind = as_text(record.get("type"))
     if kind in ("user", "assistant"):
         _take_message(kind, record, talk)
     elif kind == "attachment":
@@ -94,7 +96,7 @@ def _take(record: Record, talk: Conversation) -> None:
     elif kind in _TITLES:
         rank, field = _TITLES[kind]
         talk.title(rank, record.get(field))
-    elif kind not in _SILENT_TYPES and not as_text(kind).startswith(_SILENT_PREFIX):
+    elif kind not in _SILENT_TYPES and not kind.startswith(_SILENT_PREFIX):
         talk.skipped(kind)
 
 
@@ -103,7 +105,7 @@ def _take_message(kind: str, record: Record, talk: Conversation) -> None:
     _note_facts(record, message, talk)
     blocks = texts_of(message.get("content"), ("text",))
     if kind == "assistant":
-        if record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
+        if record.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>":
             return
         text = "\n\n".join(block for block in blocks if block.strip() not in _NOTHING_SAID)
         _say("assistant", text, record, talk, message=as_text(message.get("id")) or None)
@@ -112,18 +114,18 @@ def _take_message(kind: str, record: Record, talk: Conversation) -> None:
 
 
 def _is_injected(record: Record) -> bool:
-    if any(record.get(key) for key in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")):
-        return True
-    return as_dict(record.get("origin")).get("kind") not in (None, "human", "cli")
+    marks = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
+    origin = as_text(as_dict(record.get("origin")).get("kind"))
+    return any(record.get(mark) is True for mark in marks) or origin not in ("", "human", "cli")
 
 
 def _take_attachment(record: Record, talk: Conversation) -> None:
     attachment = as_dict(record.get("attachment"))
-    origin = as_dict(attachment.get("origin")).get("kind")
+    origin = as_text(as_dict(attachment.get("origin")).get("kind"))
     if (
         attachment.get("type") == "queued_command"
         and attachment.get("commandMode") == "prompt"
-        and origin in (None, "human")
+        and origin in ("", "human")
     ):
         blocks = texts_of(attachment.get("prompt"), ("text",))
         if not any("<task-notification>" in block for block in blocks):

@@ -95,9 +95,8 @@ def _looks_like(head: bytes) -> bool:
 
 def _is_subagent(path: str, head: bytes) -> bool:
     line = _first_line(head)
-    meta = line.find(b'"session_meta"')
-    # Long texts follow the short members; what they quote tells nothing about this session.
-    return meta >= 0 and bool(_SUBAGENT.search(re.split(rb'"(?:base_)?instructions":', line)[0]))
+    # What a text quotes has its quotes escaped, so only members of the record are found.
+    return b'"session_meta"' in line and bool(_SUBAGENT.search(line))
 
 
 def _classify(head: bytes) -> Verdict:
@@ -108,7 +107,7 @@ def _classify(head: bytes) -> Verdict:
 
 
 def _take(record: Record, talk: Conversation) -> None:
-    kind, payload = record.get("type"), record.get("payload")
+    kind, payload = as_text(record.get("type")), record.get("payload")
     if not isinstance(payload, dict):
         _take_bare(record, talk)
     elif kind == "session_meta":
@@ -124,12 +123,12 @@ def _take(record: Record, talk: Conversation) -> None:
 
 
 def _take_bare(record: Record, talk: Conversation) -> None:
-    kind = record.get("type")
+    kind = as_text(record.get("type"))
     time = record.get("timestamp") or record.get("created_at")
-    if kind in (None, "message") and "role" in record:
+    if kind in ("", "message") and "role" in record:
         talk.fact("model", record.get("model"))
         _take_message(record, time, talk)
-    elif kind is None and "id" in record:
+    elif not kind and "id" in record:
         _take_meta(record, talk)
     elif kind not in _SILENT_BARE and "record_type" not in record:
         talk.skipped(kind)
@@ -154,8 +153,8 @@ def _take_meta(meta: dict[str, Any], talk: Conversation) -> None:
 
 
 def _take_item(item: dict[str, Any], time: object, talk: Conversation) -> None:
-    kind = item.get("type")
-    if kind == "message" or (kind is None and "role" in item):
+    kind = as_text(item.get("type"))
+    if kind == "message" or (not kind and "role" in item):
         _take_message(item, time, talk)
     elif kind not in _SILENT_ITEMS:
         talk.skipped(f"response_item/{kind}")
@@ -172,13 +171,13 @@ def _take_message(item: dict[str, Any], time: object, talk: Conversation) -> Non
 
 
 def _take_event(event: dict[str, Any], time: object, talk: Conversation) -> None:
-    kind = event.get("type")
+    kind = as_text(event.get("type"))
     if kind in _EVENT_SPEAKERS:
         role, text = _EVENT_SPEAKERS[kind], as_text(event.get("message"))
         _say(role, user_text([text]) if role == "user" else text, time, talk, spare=True)
     elif kind == "thread_name_updated":
         talk.title("custom", event.get("thread_name"))
-    elif kind not in _SILENT_EVENTS and not as_text(kind).startswith(_SILENT_EVENT_PREFIX):
+    elif kind not in _SILENT_EVENTS and not kind.startswith(_SILENT_EVENT_PREFIX):
         talk.skipped(f"event_msg/{kind}")
 
 

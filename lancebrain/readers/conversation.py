@@ -74,7 +74,7 @@ class Conversation:
         self._mask = mask
         self._before = before
         self._titles: dict[str, str] = dict(before.get("titles", {}))
-        self._question: str = before.get("question", "")
+        self._questions: dict[str, str] = dict(before.get("questions", {}))
         self._alone = False
         self._first_rank = set(before.get("first_rank", []))
         self._spare_roles = set(before.get("spare_roles", []))
@@ -161,9 +161,9 @@ class Conversation:
         if isinstance(text, str) and (line := one_line(self._mask(text)[0])):
             self._titles[rank] = line
 
-    def skipped(self, kind: object) -> None:
-        """A record of a kind that nobody knows."""
-        self.skips[kind if isinstance(kind, str) else "(no type)"] += 1
+    def skipped(self, kind: str) -> None:
+        """A record of a kind that nobody knows; ``""`` if it does not name one."""
+        self.skips[kind or "(no type)"] += 1
 
     def start_alone(self) -> None:
         """What follows is another conversation: it answers no question before."""
@@ -178,13 +178,14 @@ class Conversation:
         answered: list[tuple[Turn, str]] = []
         for turn in self.turns:
             if turn.alone:
-                self._question = ""
-            answered.append((turn, "" if turn.asks else self._question))
+                self._questions.clear()
+            thread = " ".join(turn.tags)
+            answered.append((turn, "" if turn.asks else self._questions.get(thread, "")))
             if turn.asks:
-                self._question = one_line(turn.text)
-                self._titles.setdefault("question", self._question)
+                self._questions[thread] = one_line(turn.text)
+                self._titles.setdefault("question", self._questions[thread])
         if self._alone:
-            self._question = ""
+            self._questions.clear()
         return answered
 
     @property
@@ -225,7 +226,7 @@ class Conversation:
             "seen": _pack(self._seen),
             "message": self._message,
             "versions": [[version.length, version.digest] for version in self._versions],
-            "question": self._question,
+            "questions": self._questions,
             "turn_count": self.turn_count,
             "masked": self.masked_count,
             "span": self.span,

@@ -26,7 +26,7 @@ _SILENT_TYPES = frozenset({"info", "error", "warning"})
 _INJECTED_STARTS = ("<session_context>", "<state_snapshot>")
 _FILES_FOLLOW = "--- Content from referenced files ---"
 
-_ONE_VALUE = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{[ \t]*\r?\n")
+_ONE_VALUE = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{][ \t]*\r?\n")
 _HEAD_NAMES = re.compile(rb'"(?:projectHash|startTime|start_time)"\s*:')
 _MESSAGES_START = re.compile(r'"(?:messages|history)"\s*:\s*\[')
 _BETWEEN_MESSAGES = re.compile(r"[\s,]*")
@@ -44,7 +44,8 @@ def _looks_like(head: bytes) -> bool:
 
 
 def _is_subagent(path: str, head: bytes) -> bool:
-    return bool(re.search(rb'"kind"\s*:\s*"subagent"', head.split(b'"messages"', 1)[0]))
+    first = head if _ONE_VALUE.match(head) else head.split(b"\n", 1)[0]
+    return bool(re.search(rb'"kind"\s*:\s*"subagent"', first.split(b'"messages"', 1)[0]))
 
 
 def _take(record: Record, talk: Conversation) -> None:
@@ -55,7 +56,7 @@ def _take(record: Record, talk: Conversation) -> None:
     elif "sessionId" in record or "messages" in record:
         _take_head(record, talk)
     elif "$rewindTo" not in record:
-        talk.skipped(None)
+        talk.skipped("")
 
 
 def _take_head(head: dict[str, Any], talk: Conversation) -> None:
@@ -72,8 +73,8 @@ def _take_head(head: dict[str, Any], talk: Conversation) -> None:
 
 
 def _take_message(message: dict[str, Any], talk: Conversation) -> None:
-    kind = message.get("type", message.get("role"))
-    role = _ROLES.get(kind) if isinstance(kind, str) else None
+    kind = as_text(message.get("type", message.get("role")))
+    role = _ROLES.get(kind)
     if role is None:
         if kind not in _SILENT_TYPES:
             talk.skipped(kind)
@@ -111,7 +112,8 @@ def _take_value(stream: BinaryIO, talk: Conversation) -> int:
     kept = sieve.result().decode("utf-8", "replace")
     talk.line = 1
     if (whole := parse(kept.encode())) is None:
-        talk.skipped("(not JSON)")
+        if not kept.lstrip("\ufeff \t\r\n").startswith("["):  # a list is a history of prompts
+            talk.skipped("(not JSON)")
         return line_count + (not ended)
     _take_head({**whole, "messages": None, "history": None}, talk)
     decoder, start = json.JSONDecoder(), _MESSAGES_START.search(kept)

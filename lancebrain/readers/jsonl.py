@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .conversation import Conversation
-from .logformat import LogFormat, as_dict, as_list, texts_of
+from .logformat import LogFormat, as_dict, as_list, as_text, texts_of
 from .loglines import Record, Verdict, parse
 
 
@@ -50,7 +50,7 @@ def log_format(fields: Fields | None = None) -> LogFormat:
                 _take_message(as_dict(message), fields, talk)
             talk.start_alone()
         elif not _take_message(record, fields, talk):
-            talk.skipped(record.get("type"))
+            talk.skipped(as_text(record.get("type")))
 
     def looks_like(head: bytes) -> bool:
         line = head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0]

@@ -39,7 +39,7 @@ from .logformat import LogFormat
 from .loglines import LogLines
 from .transcript import document_of
 
-_FORMATS = {
+FORMATS = {
     "claude": claude.FORMAT,
     "codex": codex.FORMAT,
     "gemini": gemini.FORMAT,
@@ -166,7 +166,7 @@ def resume(
         kind,
         talk,
         lines.line_count,
-        known_lines=mark.line_count if before["talk"]["turn_count"] else 0,
+        known_lines=mark.line_count,
         state=_state(kind, log, options, Mark.after(stream, lines)),
     )
     return Appended(document, lines_before)
@@ -176,14 +176,14 @@ def is_subagent_log(path: str, head: bytes) -> bool:
     """Whether a file is a sub-agent's log, by its path and its first bytes (:data:`HEAD_BYTES`
     of them, compressed or not)."""
     head = _plain(head)
-    return any(log.looks_like(head) and log.is_subagent(path, head) for log in _FORMATS.values())
+    return any(log.looks_like(head) and log.is_subagent(path, head) for log in FORMATS.values())
 
 
 def detect(head: bytes) -> str | None:
     """The kind of log that a file's first bytes (:data:`HEAD_BYTES` of them, compressed or not)
     look like; None if none."""
     head = _plain(head)
-    return next((kind for kind, log in _FORMATS.items() if log.looks_like(head)), None)
+    return next((kind for kind, log in FORMATS.items() if log.looks_like(head)), None)
 
 
 def _plain(head: bytes) -> bytes:
@@ -195,10 +195,10 @@ def _plain(head: bytes) -> bytes:
 
 
 def _format(kind: str, head: bytes, options: SessionOptions) -> LogFormat:
-    own = jsonl.log_format(options.fields) if kind == "jsonl" else _FORMATS[kind]
+    own = jsonl.log_format(options.fields) if kind == "jsonl" else FORMATS[kind]
     if not head or own.looks_like(head):
         return own
-    others = (log for log in _FORMATS.values() if log.kind not in (kind, "jsonl"))
+    others = (log for log in FORMATS.values() if log.kind not in (kind, "jsonl"))
     return next((log for log in others if log.looks_like(head)), own)
 
 

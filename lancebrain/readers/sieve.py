@@ -111,6 +111,8 @@ class Sieve:
             return end
         kept = self._path() in self._spoken
         if not end:
+            if len(data) - position <= SHORT_BYTES:
+                return None  # it may yet be a short one
             self._kept += b'"'
             self._string = kept
             return position + 1

@@ -33,13 +33,14 @@ def document_of(
     Args:
         talk: ended; its turns are settled here.
         line_count: lines of the file by now.
-        known_lines: lines that belong to turns which earlier readings handed out.
+        known_lines: lines that an earlier reading took.
         state: what the next reading needs beside the conversation's own state, which is added
             under ``talk``; None where there will be none.
     """
     answered = talk.finish()
     starts = [turn.line for turn, _ in answered]
-    if starts and talk.turn_count == len(answered):
+    turns_are_known = talk.turn_count > len(answered)
+    if starts and not turns_are_known:
         starts[0] = 1
     starts.append(line_count + 1)
     blocks: list[Block] = []
@@ -61,7 +62,7 @@ def document_of(
         metadata=_metadata(talk),
         reader_state=_with_talk(state, talk),
     )
-    return document, starts[0] - 1 - known_lines
+    return document, starts[0] - 1 - known_lines if turns_are_known else 0
 
 
 def _block(turn: Turn, question: str, start: int, end: int, line_count: int) -> Block:

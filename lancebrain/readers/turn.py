@@ -22,7 +22,7 @@ class Turn:
         asks: the turns after it answer it.
         alone: the turns before it are another conversation.
         spare: a copy that counts only where its role says nothing of the first rank.
-        tags: such as ``subagent``.
+        tags: such as ``subagent``; only a question with the same tags is answered.
     """
 
     role: str
