@@ -17,7 +17,7 @@ from lancebrain.types import CommitRecord
 
 from .connection import table_folder
 from .failures import translated
-from .recovery import newest_manifests, version_of
+from .manifests import newest_manifests, version_of
 
 
 class CommitLog:

@@ -6,16 +6,15 @@ The one boundary where third-party exceptions of the store end.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lancebrain.errors import LancebrainError, StoreError, UsageError
+from lancebrain.errors import LancebrainError, StoreError
 
 _NO_ROOM = ("no space left on device", "disk quota exceeded", "storage full")
 _NOT_ALLOWED = ("permission denied", "read-only file system", "operation not permitted")
 _MISSING = ("not found:", "no such file or directory", "notfound")
-_REFUSED = ("not found", "already exists", "does not exist", "invalid")
 
 
 @contextmanager
@@ -37,22 +36,6 @@ def translated(folder: Path, doing: str) -> Iterator[None]:
         if type(error).__name__ != "PanicException":
             raise
         raise as_store_error(error, folder, doing) from error
-
-
-def usage(call: Callable[[], None], folder: Path, what: str) -> None:
-    """Call with a value that a user gave: that there is no such thing is not damage.
-
-    Raises:
-        UsageError: LanceDB does not know or does not take the value.
-        StoreError: it failed otherwise.
-    """
-    try:
-        call()
-    except (RuntimeError, OSError, ValueError) as error:
-        lower = str(error).lower()
-        if any(said in lower for said in _REFUSED):
-            raise UsageError(f"{what}: {_first_line(str(error))}") from error
-        raise as_store_error(error, folder, what) from error
 
 
 def as_store_error(error: BaseException, folder: Path, doing: str) -> StoreError:

@@ -57,7 +57,7 @@ def all_of(*expressions: str) -> str:
 def under(prefix: str) -> str:
     """``path`` starts with ``prefix``, as a range, which the BTREE on ``path`` serves."""
     terms = [f"path >= {literal(prefix)}"]
-    after = _successor(prefix)
+    after = successor(prefix)
     if after:
         terms.append(f"path < {literal(after)}")
     return " AND ".join(terms)
@@ -88,11 +88,11 @@ def _path_sql(path: str) -> str:
     head = re.split(r"[*?\[]", path, maxsplit=1)[0]
     if head == path:
         return f"({exact} OR ({under(path + '/')}))"
-    pattern = literal(_glob_to_regex(path))
+    pattern = literal(glob_to_regex(path))
     return f"({exact} OR ({under(head)} AND regexp_like(path, {pattern})))"
 
 
-def _glob_to_regex(glob: str) -> str:
+def glob_to_regex(glob: str) -> str:
     """``*`` and ``?`` stay within a folder, ``**`` does not; ``[a-z]`` and ``[!a]`` are sets."""
     out: list[str] = []
     at = 0
@@ -121,7 +121,7 @@ def _glob_to_regex(glob: str) -> str:
     return f"(?s)^{''.join(out)}$"
 
 
-def _successor(prefix: str) -> str:
+def successor(prefix: str) -> str:
     """The least string greater than every string that starts with ``prefix``; "" if none."""
     for at in range(len(prefix) - 1, -1, -1):
         following = ord(prefix[at]) + 1

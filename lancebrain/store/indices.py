@@ -80,6 +80,12 @@ def is_behind(table: Table) -> bool:
     return bool(index.num_unindexed_rows > _UNINDEXED_ROWS + _UNINDEXED_SHARE * total)
 
 
+def covers_all_text(table: Table) -> bool:
+    """Whether no row is outside the full-text index."""
+    index = indices_of(table).get("text")
+    return index is not None and index.num_unindexed_rows == 0
+
+
 def indices_of(table: Table) -> dict[str, Any]:
     """The indices by the column they are on."""
     return {index.columns[0]: index for index in table.list_indices()}

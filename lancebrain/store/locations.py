@@ -6,6 +6,7 @@ They are not stored, so that an edit at the top of a document touches no row bel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -39,7 +40,7 @@ def locate(lines: pa.Table, wanted: pa.Table) -> dict[tuple[str, int], Location]
     indexes = ordered["chunk_index"].to_numpy()
     before = np.concatenate(([0], np.cumsum(ordered["line_count"].to_numpy(), dtype=np.int64)))
     bounds = np.flatnonzero(np.diff(paths.indices.to_numpy(), prepend=-1, append=-1))
-    spans = zip(bounds, bounds[1:], strict=False)
+    spans = pairwise(bounds)
     span_of = dict(zip(paths.dictionary.to_pylist(), spans, strict=True))
     places: dict[tuple[str, int], Location] = {}
     columns = (wanted[name].to_pylist() for name in wanted.column_names)

@@ -94,9 +94,12 @@ def refresh(table: Table) -> list[str]:
     rebuilt = indices.build_missing(table)
     try:
         _optimize(table)
+        is_covered = indices.covers_all_text(table)
     except RuntimeError:
-        # An index that cannot be brought up to date fails all of it; the full-text index is the
-        # one known to. Built anew, it covers everything; a second failure is told.
+        is_covered = False
+    if not is_covered:
+        # A damaged full-text index fails it, or is passed over in silence. Built anew, it covers
+        # everything; a second failure is told.
         indices.build_full_text(table)
         rebuilt.append("text")
         _optimize(table)

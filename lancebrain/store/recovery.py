@@ -10,25 +10,10 @@ from __future__ import annotations
 from itertools import zip_longest
 from pathlib import Path
 
-_HIGHEST = 2**64 - 1
+from .manifests import newest_manifests, version_of
+
 _FILE_END = b"LANC"
 """What a manifest and a data file end with."""
-
-
-def manifest_file(table: Path, version: int) -> Path:
-    """The manifest of a version: Lance counts its names down, so that the newest sorts first."""
-    return table / "_versions" / f"{_HIGHEST - version:020d}.manifest"
-
-
-def version_of(manifest: Path) -> int:
-    """The version whose manifest this is."""
-    return _HIGHEST - int(manifest.stem)
-
-
-def newest_manifests(table: Path) -> list[Path]:
-    """The manifests of a table, newest first; empty when there is no table."""
-    manifests = (table / "_versions").glob("*.manifest")
-    return sorted(manifest for manifest in manifests if manifest.stem.isdigit())
 
 
 def drop_torn_versions(table: Path) -> list[int]:

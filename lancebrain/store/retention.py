@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from .recovery import manifest_file, newest_manifests, version_of
+from .manifests import manifest_file, newest_manifests, version_of
 
 MIN_KEEP = timedelta(hours=1)
 """Cleaning up younger versions would take files from under readers."""

@@ -18,6 +18,7 @@ from lancebrain.types import DocumentState, Filter, Problem, StoredChunk
 
 from . import candidates, filters
 from .candidates import Candidate
+from .connection import table_folder
 from .decode import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -30,6 +31,7 @@ from .decode import (
 )
 from .failures import as_store_error, is_missing_data, translated
 from .locations import Location, locate
+from .manifests import identity
 from .schema import CHUNK_ROWS, DOCUMENT_ROWS, EMBEDDED_ROWS, LIVE_ROWS, PENDING_ROWS
 
 if TYPE_CHECKING:
@@ -53,13 +55,14 @@ class Snapshot:
 
     Attributes:
         version: that all reads see.
+        identity: of the version, see :func:`manifests.identity`.
     """
 
     def __init__(self, table: Table, folder: Path, reopen: Callable[[], Table] | None) -> None:
         self._table = table
         self._folder = folder
         self._reopen = reopen
-        self.version: int = table.version
+        self._see_version()
 
     def documents(self, paths: Sequence[str] | None = None) -> dict[str, DocumentState]:
         """Document states by path, of all documents or of those given; unknown ones left out."""
@@ -243,7 +246,7 @@ class Snapshot:
         try:
             return read(self._table)
         except (RuntimeError, OSError, ValueError) as error:
-            if not is_missing_data(error):
+            if not is_missing_data(error) or self._is_there():
                 raise as_store_error(error, self._folder, "reading it") from error
             if self._reopen is None:
                 raise StoreError(
@@ -252,9 +255,15 @@ class Snapshot:
                 ) from error
         with translated(self._folder, "reading it"):
             self._table = self._reopen()
-            self._reopen = None
-            self.version = self._table.version
+            self._see_version()
             return read(self._table)
+
+    def _see_version(self) -> None:
+        self.version: int = self._table.version
+        self.identity = identity(table_folder(self._folder), self.version)
+
+    def _is_there(self) -> bool:
+        return self.identity == identity(table_folder(self._folder), self.version)
 
 
 def valid_rows(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:

@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING
 from lancebrain.chunking import CHUNKING_VERSION
 from lancebrain.errors import IndexMismatchError, IndexNotFoundError, StoreError, UsageError
 
-from . import indices, maintenance
+from . import indices, maintenance, tags
 from .commit_log import CommitLog
 from .connection import Connection, table_folder
-from .failures import translated, usage
+from .failures import translated
 from .hold import Hold
 from .lock import IndexLock
 from .maintenance import MaintenanceReport
-from .recovery import drop_torn_versions, manifest_file, newest_manifests, set_aside
+from .manifests import identity, manifest_file, newest_manifests
+from .recovery import drop_torn_versions, set_aside
 from .rows import RowBatch, with_vectors
 from .schema import StoreInfo, info_of, new_info, table_schema
 from .snapshot import Snapshot
@@ -153,8 +154,8 @@ class Store:
             try:
                 with translated(self.folder, "looking for newer versions"):
                     self._probe.checkout_latest()
-                    made = self._manifest_identity(self._probe.version)
-                    if made != self._made:
+                    newest = identity(table_folder(self.folder), self._probe.version)
+                    if newest != self._latest.identity:
                         self._latest = self._open_latest()
             except StoreError:
                 if not self.exists(self.folder):
@@ -274,7 +275,7 @@ class Store:
     def tags(self) -> dict[str, int]:
         """Tags and the versions they name."""
         with translated(self.folder, "reading its tags"):
-            return {name: int(tag["version"]) for name, tag in self._probe.tags.list().items()}
+            return tags.read_tags(self._probe)
 
     def create_tag(self, name: str, version: int) -> None:
         """Name a version, which then survives every cleanup. The caller holds the lock.
@@ -282,8 +283,9 @@ class Store:
         Raises:
             UsageError: the name is taken or not allowed, or there is no such version.
         """
-        self._check_writable()
-        usage(lambda: self._probe.tags.create(name, version), self.folder, f"Tag {name!r}")
+        self._check_exists(version)
+        with self._writing(f"naming version {version}"):
+            tags.create_tag(self._probe, name, version)
 
     def delete_tag(self, name: str) -> None:
         """Remove a tag; its version stays until the next cleanup. The caller holds the lock.
@@ -291,8 +293,8 @@ class Store:
         Raises:
             UsageError: there is no such tag.
         """
-        self._check_writable()
-        usage(lambda: self._probe.tags.delete(name), self.folder, f"Tag {name!r}")
+        with self._writing(f"removing the name {name!r}"):
+            tags.delete_tag(self._probe, name)
 
     def restore(self, version: int) -> int:
         """Make a new version that equals an old one, and return it; the caller holds the lock.
@@ -302,7 +304,7 @@ class Store:
         Raises:
             UsageError: there is no such version (any more).
         """
-        self._open_version(version)
+        self._check_exists(version)
         with self._writing(f"restoring version {version}"):
             return self._writer.restore(version)
 
@@ -342,18 +344,21 @@ class Store:
     def _open_latest(self) -> Snapshot:
         table = self._connection.open()
         self.info: StoreInfo = info_of(table.schema, where=str(self.folder))
-        self._made = self._manifest_identity(table.version)
         return Snapshot(table, self.folder, self._connection.open)
 
-    def _manifest_identity(self, version: int) -> tuple[int, int, int]:
-        """Tells a version also from one of the same number in an index built anew."""
-        stat = manifest_file(table_folder(self.folder), version).stat()
-        return version, stat.st_ino, stat.st_mtime_ns
-
     def _open_version(self, version: int) -> Snapshot:
-        table = self._connection.open()
-        usage(lambda: table.checkout(version), self.folder, f"Version {version}")
-        return Snapshot(table, self.folder, None)
+        self._check_exists(version)
+        with translated(self.folder, f"opening version {version}"):
+            table = self._connection.open()
+            table.checkout(version)
+            return Snapshot(table, self.folder, None)
+
+    def _check_exists(self, version: int) -> None:
+        if not manifest_file(table_folder(self.folder), version).exists():
+            raise UsageError(
+                f"The index in {self.folder} has no version {version}.",
+                hint="Choose one from `lancebrain history`.",
+            )
 
 
 def _not_found(folder: Path) -> IndexNotFoundError:

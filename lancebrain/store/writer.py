@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .recovery import manifest_file
+from .manifests import manifest_file
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,0 +1,32 @@
+"""The manifests of a table, a small file for each version, as Lance names and orders them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_HIGHEST = 2**64 - 1
+
+
+def manifest_file(table: Path, version: int) -> Path:
+    """The manifest of a version: Lance counts its names down, so that the newest sorts first."""
+    return table / "_versions" / f"{_HIGHEST - version:020d}.manifest"
+
+
+def version_of(manifest: Path) -> int:
+    """The version whose manifest this is."""
+    return _HIGHEST - int(manifest.stem)
+
+
+def newest_manifests(table: Path) -> list[Path]:
+    """The manifests of a table, newest first; empty when there is no table."""
+    manifests = (table / "_versions").glob("*.manifest")
+    return sorted(manifest for manifest in manifests if manifest.stem.isdigit())
+
+
+def identity(table: Path, version: int) -> tuple[int, int, int] | None:
+    """Tells a version also from one of the same number in a table built anew; None if gone."""
+    try:
+        stat = manifest_file(table, version).stat()
+    except FileNotFoundError:
+        return None
+    return version, stat.st_ino, stat.st_mtime_ns

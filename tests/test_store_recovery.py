@@ -1,0 +1,203 @@
+"""What crashes, full disks and read-only folders do to an index, and what is said of it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from lancebrain.errors import LancebrainError, StoreError
+from lancebrain.store import Store
+from lancebrain.store.failures import as_store_error, translated
+from lancebrain.store.manifests import manifest_file, newest_manifests
+from lancebrain.types import Filter
+from tests.stored import make_store, put
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return make_store(tmp_path)
+
+
+def manifest(store: Store, version: int) -> Path:
+    return manifest_file(store.folder / "chunks.lance", version)
+
+
+def newest_data_file(store: Store) -> Path:
+    return max(
+        (store.folder / "chunks.lance" / "data").iterdir(), key=lambda f: f.stat().st_mtime_ns
+    )
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 1, 0.5])
+def test_a_torn_newest_manifest_is_dropped_and_the_version_before_opens(
+    store: Store, kept_bytes: float
+) -> None:
+    whole = put(store, {"n/a.md": ["alpha"]})
+    torn = put(store, {"n/b.md": ["beta"]})
+    content = manifest(store, torn).read_bytes()
+    kept = kept_bytes if kept_bytes != 0.5 else len(content) // 2
+    manifest(store, torn).write_bytes(content[: int(kept)])
+    opened = Store.open(store.folder)
+    assert opened.recovered == [torn]
+    assert opened.snapshot().version == whole
+    assert opened.snapshot().stats().keys() == {"n/a.md"}
+    assert torn not in [record.version for record in opened.commits.read()]
+    assert put(opened, {"n/c.md": ["gamma"]}) == torn
+    assert opened.snapshot().stats().keys() == {"n/a.md", "n/c.md"}
+    assert [record.version for record in opened.commits.read()] == [whole, torn]
+    assert Store.open(store.folder).recovered == []
+
+
+def test_several_torn_manifests_are_dropped_down_to_a_whole_one(store: Store) -> None:
+    whole = put(store, {"n/a.md": ["alpha"]})
+    torn = [put(store, {f"n/{n}.md": ["beta"]}) for n in range(2)]
+    for version in torn:
+        manifest(store, version).write_bytes(b"")
+    assert Store.open(store.folder).snapshot().version == whole
+
+
+def test_where_no_version_is_whole_nothing_is_touched_and_it_is_told(store: Store) -> None:
+    put(store, {"n/a.md": ["alpha"]})
+    files = newest_manifests(store.folder / "chunks.lance")
+    for file in files:
+        file.write_bytes(b"")
+    with pytest.raises(StoreError, match="damaged") as caught:
+        Store.open(store.folder)
+    assert str(store.folder) in str(caught.value)
+    assert "doctor" in caught.value.hint
+    assert newest_manifests(store.folder / "chunks.lance") == files
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 100])
+def test_a_version_whose_data_was_not_written_out_is_dropped(store: Store, kept_bytes: int) -> None:
+    whole = put(store, {"n/a.md": ["alpha"]})
+    put(store, {"n/b.md": ["beta"]})
+    data = newest_data_file(store)
+    data.write_bytes(data.read_bytes()[:kept_bytes])
+    opened = Store.open(store.folder)
+    assert opened.snapshot().version == whole
+    assert [c.path for c in opened.snapshot().keyword_candidates("alpha beta", Filter(), 5)] == [
+        "n/a.md"
+    ]
+
+
+def test_leftovers_of_a_killed_writer_change_nothing_and_go_with_maintenance(store: Store) -> None:
+    version = put(store, {"n/a.md": ["alpha"]})
+    table = store.folder / "chunks.lance"
+    leftovers = [table / "data" / f"{'0' * 40}.lance", table / "_versions" / ".tmp_manifest_1"]
+    for file in leftovers:
+        file.write_bytes(b"half")
+    opened = Store.open(store.folder)
+    assert opened.recovered == []
+    assert opened.snapshot().version == version
+    with opened.lock(1):
+        opened.maintain(keep_versions=timedelta(days=1))
+    assert not leftovers[0].exists()
+    assert opened.snapshot().stats().keys() == {"n/a.md"}
+
+
+def test_damage_is_told_with_the_file_and_the_way_out(store: Store) -> None:
+    put(store, {"n/a.md": ["alpha"]})
+    data = newest_data_file(store)
+    for number in range(3):
+        put(store, {f"n/{number}.md": ["beta"]})
+    data.unlink()
+    with pytest.raises(StoreError) as caught:
+        Store.open(store.folder).snapshot().chunks(["n/a.md"])
+    assert data.name in caught.value.message
+    assert "doctor" in caught.value.hint
+
+
+def test_a_version_that_was_cleaned_up_is_told_as_such(store: Store) -> None:
+    old = put(store, {"n/a.md": ["alpha"]})
+    data = newest_data_file(store)
+    put(store, {"n/a.md": ["beta"]})
+    snapshot = store.snapshot(old)
+    manifest(store, old).unlink()
+    data.unlink()
+    with pytest.raises(StoreError, match=f"Version {old} .* cleaned up"):
+        snapshot.chunks(["n/a.md"])
+
+
+def test_what_is_no_index_of_ours_is_told(tmp_path: Path) -> None:
+    import lancedb
+
+    lancedb.connect(tmp_path).create_table("chunks", [{"x": 1}])
+    with pytest.raises(StoreError, match="not made by LanceBrain"):
+        Store.open(tmp_path)
+
+
+def test_a_store_opened_for_reading_writes_nothing(store: Store) -> None:
+    put(store, {"n/a.md": ["alpha"]})
+    reader = Store.open(store.folder, read_only=True)
+    files = sorted(store.folder.rglob("*"))
+    assert reader.snapshot().chunk_count() == 1
+    with pytest.raises(StoreError, match="reading only"), reader.lock(1):
+        reader.maintain(keep_versions=timedelta(days=1))
+    assert set(store.folder.rglob("*")) - set(files) <= {store.folder / "lock.json"}
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_is_read_and_told_of_on_writing(store: Store) -> None:
+    put(store, {"n/a.md": ["alpha"]})
+    folders = [store.folder, *(f for f in store.folder.rglob("*") if f.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        assert Store.open(store.folder).snapshot().chunk_count() == 1
+        with pytest.raises(StoreError, match="may not be written"):
+            put(Store.open(store.folder), {"n/b.md": ["beta"]})
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "No room left"),
+        (
+            RuntimeError("lance error: LanceError(IO): No space left on device (os error 28)"),
+            "No room",
+        ),
+        (PermissionError(errno.EACCES, "Permission denied"), "may not be written"),
+        (OSError(errno.EROFS, "Read-only file system"), "may not be written"),
+        (RuntimeError("lance error: something\nelse entirely"), "damaged"),
+    ],
+)
+def test_errors_of_the_system_are_told_as_ours(error: Exception, said: str) -> None:
+    with pytest.raises(StoreError, match=said) as caught, translated(Path("/index"), "writing"):
+        raise error
+    assert caught.value.__cause__ is error
+    assert "/index" in caught.value.message
+    assert caught.value.hint
+    assert "\n" not in caught.value.message
+
+
+def test_our_own_errors_and_those_of_the_program_pass_through() -> None:
+    own = LancebrainError("ours")
+    with pytest.raises(LancebrainError) as caught, translated(Path("/index"), "writing"):
+        raise own
+    assert caught.value is own
+    with pytest.raises(KeyboardInterrupt), translated(Path("/index"), "writing"):
+        raise KeyboardInterrupt
+    assert as_store_error(RuntimeError(""), Path("/index"), "x").message
+
+
+def test_a_damaged_full_text_index_is_built_anew_by_maintenance(store: Store) -> None:
+    put(store, {f"n/{n}.md": ["alpha beta"] for n in range(20)})
+    with store.lock(1):
+        store.maintain(keep_versions=timedelta(days=1))
+    put(store, {f"m/{n}.md": ["alpha gamma"] for n in range(20)})
+    for file in (store.folder / "chunks.lance" / "_indices").rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"broken")
+    opened = Store.open(store.folder)
+    with opened.lock(1):
+        report = opened.maintain(keep_versions=timedelta(days=1), now=datetime.now(UTC))
+    assert report.rebuilt == ("text",)
+    assert len(opened.snapshot().keyword_candidates("alpha", Filter(), 100)) == 40

@@ -1,0 +1,162 @@
+"""Old versions: read, named, restored, and cleaned up beside the tags that keep some."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lancebrain.errors import UsageError
+from lancebrain.store import Store
+from lancebrain.store.manifests import newest_manifests, version_of
+from lancebrain.store.retention import due_versions
+from lancebrain.types import Filter
+from tests.stored import make_store, put
+
+DAY = timedelta(days=1)
+LATER = datetime.now(UTC) + 30 * DAY
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return make_store(tmp_path)
+
+
+def versions(store: Store) -> list[int]:
+    return sorted(map(version_of, newest_manifests(store.folder / "chunks.lance")))
+
+
+def tag(store: Store, name: str, version: int) -> None:
+    with store.lock(1):
+        store.create_tag(name, version)
+
+
+def untag(store: Store, name: str) -> None:
+    with store.lock(1):
+        store.delete_tag(name)
+
+
+def test_cleaning_up_keeps_the_newest_and_all_that_are_tagged(store: Store) -> None:
+    made = [put(store, {"n/a.md": [f"word{n}"]}) for n in range(8)]
+    tagged = {f"tag{n}": made[n] for n in (1, 4)}
+    for name, version in tagged.items():
+        tag(store, name, version)
+    size = store.bytes()
+    with store.lock(1):
+        report = store.maintain(keep_versions=7 * DAY, now=LATER)
+        store.maintain(keep_versions=7 * DAY, now=LATER)
+    assert report.versions_removed >= 5
+    assert set(versions(store)) & set(made) == set(tagged.values())
+    assert store.bytes() < size
+    assert store.tags() == tagged
+    for n in (1, 4):
+        old = store.snapshot(made[n])
+        assert [c.text for c in old.keyword_candidates(f"word{n}", Filter(), 5)] == [f"word{n}"]
+    assert [c.text for c in store.snapshot().keyword_candidates("word7", Filter(), 5)] == ["word7"]
+    with pytest.raises(UsageError, match=f"no version {made[0]}"):
+        store.snapshot(made[0])
+    assert {r.version for r in store.commits.read()} <= set(versions(store))
+
+
+def test_young_versions_stay_whatever_is_asked_for(store: Store) -> None:
+    made = [put(store, {"n/a.md": [f"word{n}"]}) for n in range(3)]
+    with store.lock(1):
+        store.maintain(keep_versions=timedelta(0))
+    assert set(made) <= set(versions(store))
+
+
+@given(
+    ages=st.lists(st.integers(0, 100), min_size=1, max_size=12),
+    tagged=st.sets(st.integers(1, 12)),
+    keep=st.integers(0, 100),
+)
+def test_what_was_current_since_the_limit_can_still_be_read(
+    ages: list[int], tagged: set[int], keep: int
+) -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    times = sorted(now - age * DAY for age in ages)
+    made_at = dict(enumerate(times, start=1))
+    limit = now - keep * DAY
+    due = due_versions(made_at, tagged, before=limit)
+    kept = set(made_at) - set(due)
+    assert tagged & set(made_at) <= kept
+    assert max(made_at) in kept
+    for moment in (limit, *(t for t in times if t >= limit)):
+        current = [version for version, at in made_at.items() if at <= moment]
+        assert not current or max(current) in kept
+
+
+def test_a_restored_version_is_a_new_one_that_equals_it(store: Store) -> None:
+    first = put(store, {"n/a.md": ["alpha one"], "n/b.md": ["alpha two"]})
+    put(store, {"n/a.md": ["beta"]})
+    with store.lock(1):
+        store.maintain(keep_versions=DAY)
+        restored = store.restore(first)
+    snapshot = store.snapshot()
+    assert snapshot.version == restored > first
+    assert sorted(c.text for c in snapshot.keyword_candidates("alpha beta", Filter(), 5)) == [
+        "alpha one",
+        "alpha two",
+    ]
+    put(store, {"n/c.md": ["alpha three"]})
+    assert len(store.snapshot().keyword_candidates("alpha", Filter(), 5)) == 3
+
+
+def test_a_version_from_before_the_first_row_is_searched_and_restored_like_any(
+    store: Store,
+) -> None:
+    empty = store.snapshot().version
+    put(store, {"n/a.md": ["alpha"]})
+    assert store.snapshot(empty).keyword_candidates("alpha", Filter(), 5) == []
+    with store.lock(1):
+        store.restore(empty)
+    assert store.snapshot().keyword_candidates("alpha", Filter(), 5) == []
+    put(store, {"n/a.md": ["alpha"]})
+    assert len(store.snapshot().keyword_candidates("alpha", Filter(), 5)) == 1
+
+
+def test_tags_that_cannot_be_are_told(store: Store) -> None:
+    version = put(store, {"n/a.md": ["alpha"]})
+    tag(store, "before-trip", version)
+    for name, number, said in (
+        ("before-trip", version, "is taken"),
+        ("no/slash", version, "no/slash"),
+        ("", version, "cannot be named"),
+        ("late", version + 9, f"no version {version + 9}"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            tag(store, name, number)
+    with pytest.raises(UsageError, match="unknown"):
+        untag(store, "unknown")
+    with pytest.raises(UsageError, match="99"):
+        store.snapshot(99)
+    assert store.tags() == {"before-trip": version}
+    untag(store, "before-trip")
+    assert store.tags() == {}
+
+
+def test_maintenance_is_asked_for_once_there_is_something_to_do(store: Store) -> None:
+    assert not store.needs_maintenance()
+    for number in range(22):
+        put(store, {f"n/{number}.md": ["alpha"]})
+    assert store.needs_maintenance()
+    with store.lock(1):
+        report = store.maintain(keep_versions=DAY)
+    assert (report.fragments_before, report.fragments_after) == (22, 1)
+    assert not store.needs_maintenance()
+    assert store.snapshot().document_count() == 22
+
+
+def test_indices_cover_a_bulk_of_rows_after_they_were_ensured(store: Store) -> None:
+    put(store, {f"n/{number}.md": ["alpha"] for number in range(1_500)}, embed=False)
+    assert store.needs_maintenance()
+    with store.lock(1):
+        store.ensure_indices()
+        version = store.snapshot().version
+        store.ensure_indices()
+    assert store.snapshot().version == version
+    assert not store.needs_maintenance()
+    assert len(store.snapshot().keyword_candidates("alpha", Filter(), 2_000)) == 1_500
