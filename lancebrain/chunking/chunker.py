@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from lancebrain.chunking.packing import MOST_WIDTH, cuts
 from lancebrain.chunking.passage import chunk_hash, embedding_text
-from lancebrain.chunking.sections import WITHOUT_BODY, groups, pieces
+from lancebrain.chunking.sections import groups, pieces, says_something
 from lancebrain.types import Block, Chunk, Document
 
 
@@ -55,7 +55,7 @@ def _ends(document: Document) -> Iterator[int]:
 
 def _chunk(document: Document, start: int, end: int, blocks: Sequence[Block]) -> Chunk:
     text = document.text[start:end]
-    trail = _trail(blocks)
+    trail = _trail(document.text, blocks)
     tags = dict.fromkeys(document.document_tags)
     for block in blocks:
         tags.update(dict.fromkeys(block.tags))
@@ -70,11 +70,11 @@ def _chunk(document: Document, start: int, end: int, blocks: Sequence[Block]) ->
     )
 
 
-def _trail(blocks: Sequence[Block]) -> tuple[str, ...]:
+def _trail(text: str, blocks: Sequence[Block]) -> tuple[str, ...]:
     """The headings that hold for all of what stands under them here."""
     if len(blocks) == 1:
         return blocks[0].heading_path
-    paths = [block.heading_path for block in blocks if block.kind not in WITHOUT_BODY]
+    paths = [block.heading_path for block in blocks if says_something(text, block)]
     if not paths:
         headings = [block.heading_path for block in blocks if block.kind == "heading"]
         paths = [

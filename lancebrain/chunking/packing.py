@@ -29,8 +29,8 @@ def cuts(text: str, pieces: Iterable[Piece]) -> Iterator[int]:
     """
     coming = [iter(pieces)]
     held: list[Piece] = []
+    width = 0
     while True:
-        width = sum(piece.width for piece in held)
         while coming and width <= MOST_WIDTH + LEAST_WIDTH:
             piece = next(coming[-1], None)
             if piece is None:
@@ -48,24 +48,27 @@ def cuts(text: str, pieces: Iterable[Piece]) -> Iterator[int]:
             if held[index].step < FINEST:
                 coming.append(iter(held[index + 1 :]))
                 coming.append(finer(text, held[index]))
+                width -= sum(piece.width for piece in held[index:])
                 del held[index:]
                 continue
             count = max(1, index)
         yield held[count - 1].end
+        width -= sum(piece.width for piece in held[:count])
         del held[:count]
 
 
 def _best_count(held: list[Piece], width: int) -> int | None:
     """How many of the pieces make the next chunk; None if no place is in reach."""
     best: int | None = None
-    best_rank = Bond.GLUE << 32
+    best_rank = (Bond.GLUE << 32) - 1
+    most = min(MOST_WIDTH, width - LEAST_WIDTH)
     position = 0
-    for count in range(1, len(held)):
-        position += held[count - 1].width
-        if position > MOST_WIDTH or width - position < LEAST_WIDTH:
+    for count, piece in enumerate(held):
+        if position > most:
             break
-        if position >= LEAST_WIDTH and held[count].rank < best_rank:
-            best, best_rank = count, held[count].rank
+        if position >= LEAST_WIDTH and piece.rank <= best_rank:
+            best, best_rank = count, piece.rank
+        position += piece.width
     return best
 
 

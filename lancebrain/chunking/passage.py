@@ -32,8 +32,8 @@ _LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:[ \t]+\"[^\"\n]*\")?
 _DATA_URI = re.compile(r"data:[\w.+-]+/[\w.+-]+[\w.+;=-]*,[^\s)\"'<>]*")
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{100,}={0,2}")
 _WORD = re.compile(r"\w")
-_BLANK_LINES = re.compile(r"\n\s{2,}")
-_GAP = re.compile(r"[^\S\n]{4,}")
+_BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n){2,}")
+_GAP = re.compile(r"[^\S\n]{8,}")
 
 
 def embedding_text(kind: str, heading_path: Sequence[str], text: str) -> str:
@@ -63,8 +63,18 @@ def _telling(kind: str, text: str) -> str:
             text = _LINK_TARGET.sub("]", text)
     if "data:" in text:
         text = _DATA_URI.sub("", text)
-    text = _BASE64.sub("", text)
-    return _GAP.sub(" ", _BLANK_LINES.sub("\n\n", text.strip()))
+    if _has_a_stretch_without_spaces(text):
+        text = _BASE64.sub("", text)
+    if "        " in text:
+        text = _GAP.sub(" ", text)
+    if "\n\n\n" in text:
+        text = _BLANK_LINES.sub("\n\n", text)
+    return text.strip()
+
+
+def _has_a_stretch_without_spaces(text: str) -> bool:
+    """Whether Base64 is possible: a run of 100 characters fills one of these stretches of 50."""
+    return any(" " not in text[start : start + 50] for start in range(0, len(text) - 49, 50))
 
 
 def _rendered_frontmatter(text: str) -> str:

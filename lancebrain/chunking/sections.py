@@ -1,7 +1,7 @@
 """Blocks → groups that are cut on their own: no chunk holds parts of two.
 
 A group is a section: a heading with what follows it up to the next heading. A heading with
-nothing under it goes with the section after it, and so does frontmatter. Many tiny sections in
+nothing under it goes with the section after it, and so do frontmatter and comments. Many tiny sections in
 a row (a glossary, a journal) make one group, that they may share chunks; a few do not, for a
 section of its own says more exactly where a text stands. A turn of a conversation is a group.
 """
@@ -17,7 +17,6 @@ from lancebrain.types import Block
 
 _TINY_WIDTH = 200
 _MANY = 8
-WITHOUT_BODY = frozenset({"heading", "frontmatter"})
 _IN_LINES = frozenset({"text", "table", "fence", "html", "frontmatter"})
 
 
@@ -52,6 +51,14 @@ def pieces(text: str, blocks: Sequence[Block], group: Group) -> Iterator[Piece]:
         yield piece(text, block.start, block.end, bond, step)
 
 
+def says_something(text: str, block: Block) -> bool:
+    """Whether a block is read for itself: no heading, frontmatter or comment."""
+    if block.kind == "html":
+        content = text[block.start : block.end].strip()
+        return not (content.startswith("<!--") and content.find("-->") in (-1, len(content) - 3))
+    return block.kind not in ("heading", "frontmatter")
+
+
 def _sections(text: str, blocks: Sequence[Block]) -> Iterator[Group]:
     first = 0
     has_body = False
@@ -59,7 +66,7 @@ def _sections(text: str, blocks: Sequence[Block]) -> Iterator[Group]:
         if has_body and (block.kind in ("heading", "turn") or blocks[first].kind == "turn"):
             yield _group(text, blocks, first, index)
             first, has_body = index, False
-        has_body = has_body or block.kind not in WITHOUT_BODY
+        has_body = has_body or says_something(text, block)
     if first < len(blocks):
         yield _group(text, blocks, first, len(blocks))
 
@@ -78,10 +85,9 @@ def _joined_if_many(run: Sequence[Group]) -> Iterator[Group]:
 
 def _bond(text: str, before: Block, block: Block) -> int:
     if block.kind == "heading":
-        if before.kind in WITHOUT_BODY:
-            return Bond.GRAPHEME
-        return Bond.HEADING + min(len(block.heading_path), 6)
-    if before.kind in WITHOUT_BODY:
+        depth = min(len(block.heading_path), 6)
+        return Bond.HEADING + depth if says_something(text, before) else Bond.GRAPHEME
+    if not says_something(text, before):
         return Bond.GLUE
     if block.kind == before.kind == "list_item":
         return Bond.PARAGRAPH if text[block.start] in " \t" else Bond.ITEM
