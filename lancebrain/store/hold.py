@@ -48,11 +48,11 @@ class Hold:
         """
         with translated(self._folder, "reading the hold"):
             try:
-                text = self._file.read_text(encoding="utf-8")
+                content = self._file.read_bytes()
             except FileNotFoundError:
                 return None
         try:
-            fields = json.loads(text)
+            fields = json.loads(content)
             return HoldInfo(
                 ref=str(fields["ref"]),
                 version=int(fields["version"]),

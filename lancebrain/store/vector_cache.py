@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEFAULT_BUDGET_BYTES = 512 * 1024 * 1024
+_LAYOUT = 1
+"""Raised whenever the table below changes; a file of another layout is begun anew."""
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS vectors (
+CREATE TABLE vectors (
     chunk_hash TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
     vector BLOB NOT NULL,
@@ -154,11 +156,18 @@ class VectorCache:
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self._file, timeout=_BUSY_TIMEOUT_S, check_same_thread=False)
+        # A row is 2 KB at 512 dimensions: pages of the usual 4 KB would hold one, half empty.
+        db.execute("PRAGMA page_size = 16384")
         db.execute("PRAGMA auto_vacuum = INCREMENTAL")
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA secure_delete = ON")
-        db.execute(_SCHEMA)
+        with db:
+            db.execute("BEGIN IMMEDIATE")
+            if db.execute("PRAGMA user_version").fetchone() != (_LAYOUT,):
+                db.execute("DROP TABLE IF EXISTS vectors")
+                db.execute(_SCHEMA)
+                db.execute(f"PRAGMA user_version = {_LAYOUT}")
         return db
 
     def _close(self) -> None:
@@ -181,4 +190,4 @@ def _used_bytes(db: sqlite3.Connection) -> int:
 
 def _is_damage(error: sqlite3.OperationalError) -> bool:
     lower = str(error).lower()
-    return any(s in lower for s in ("malformed", "not a database", "no such column", "corrupt"))
+    return any(s in lower for s in ("malformed", "not a database", "corrupt"))
