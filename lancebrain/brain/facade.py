@@ -6,8 +6,9 @@ imported or loaded before it is needed: a keyword search never loads the model.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +25,7 @@ from lancebrain.types import (
     Answer,
     Filter,
     Mode,
+    Problem,
     Progress,
     Query,
     Source,
@@ -89,6 +91,10 @@ class Brain:
                 their source is configured nowhere.
             progress: is told how far it has come.
 
+        Returns:
+            What was done. Its problems are those of sources, and those of files that are new;
+            :meth:`status` tells all.
+
         Raises:
             UsageError: a path that does not exist, or nothing to index.
             IndexMismatchError: the index was made with another model.
@@ -106,7 +112,9 @@ class Brain:
         store = self._access.made_store()
         names = {source.name for source in self.settings.sources}
         ledger = Ledger(self.settings.index)
-        report = self._access.engine().sync(
+        engine = self._access.engine()
+        told = set(engine.problems())
+        report = engine.sync(
             scope,
             confirm_removals=confirm_removals,
             sources_complete=confirm_removals and scope is None,
@@ -116,7 +124,21 @@ class Brain:
         if scope is None and store.hold.read() is None:
             ledger.record(self._origin, names)
             self._looking.done()
-        return report
+        news = (problem for problem in report.problems if _is_news(problem, told))
+        return replace(report, problems=tuple(news))
+
+    def watch(self, stop: threading.Event | None = None) -> Iterator[SyncReport]:
+        """Follow changes as they happen, until ``stop`` is set; sync first.
+
+        Yields:
+            A report for each sync that had something to do.
+
+        Raises:
+            IndexNotFoundError: nothing was indexed yet.
+        """
+        from lancebrain.brain.watching import follow
+
+        yield from follow(self._access, self._looking, stop or threading.Event())
 
     def search(
         self,
@@ -316,3 +338,8 @@ class Brain:
     def _pinned(self) -> str | None:
         hold = self._access.store().hold.read()
         return None if hold is None else hold.ref
+
+
+def _is_news(problem: Problem, told: Collection[Problem]) -> bool:
+    is_of_file = "/" in problem.path
+    return not is_of_file or problem not in told

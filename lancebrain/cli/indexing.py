@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lancebrain.cli.app import command
+from lancebrain.cli.exits import INTERRUPTED, PROBLEMS
 from lancebrain.cli.front import Front
+from lancebrain.cli.progress import shown_progress
 
-_PROBLEMS = 3
+if TYPE_CHECKING:
+    from lancebrain.brain import Brain
 
 
 @command(
@@ -72,20 +76,33 @@ def sync(
 
     Ends with 3 when this run met problems with some files; they are listed, the rest is done.
     """
-    from lancebrain.cli.progress import shown_progress
     from lancebrain.cli.render import print_report
 
-    with front.brain() as brain:
-        with shown_progress(front) as progress:
-            report = brain.sync(
-                paths or (),
-                dry_run=dry_run,
-                confirm_removals=confirm_removals,
-                progress=progress,
-            )
-        print_report(front, report, dry_run=dry_run)
-        if watch and not dry_run:
-            front.remark("Watching for changes; Ctrl-C stops.")
-            for report in brain.watch():
-                print_report(front, report, dry_run=False)
-    return _PROBLEMS if report.problems else 0
+    try:
+        with front.brain() as brain:
+            with shown_progress(front) as progress:
+                report = brain.sync(
+                    paths or (),
+                    dry_run=dry_run,
+                    confirm_removals=confirm_removals,
+                    progress=progress,
+                )
+            print_report(front, report, dry_run=dry_run)
+            if watch and not dry_run:
+                front.remark("Watching for changes; Ctrl-C stops.")
+                _follow(front, brain)
+    except KeyboardInterrupt:
+        front.remark("Stopped. What was committed is kept; run it again to go on.")
+        return INTERRUPTED
+    return PROBLEMS if report.problems else 0
+
+
+def _follow(front: Front, brain: Brain) -> None:
+    from lancebrain.cli.render import print_report
+
+    try:
+        for report in brain.watch():
+            print_report(front, report, dry_run=False)
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return  # that is how one ends it

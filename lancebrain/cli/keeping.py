@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from lancebrain.cli.app import command
+from lancebrain.cli.exits import PROBLEMS
 from lancebrain.cli.front import Front
 from lancebrain.types import Filter
-
-_PROBLEMS = 3
 
 
 @command(
@@ -96,4 +95,4 @@ def doctor(
         front.emit(diagnosis)
     else:
         print_findings(front, diagnosis)
-    return _PROBLEMS if any(not finding.fixed for finding in diagnosis.findings) else 0
+    return PROBLEMS if any(not finding.fixed for finding in diagnosis.findings) else 0

@@ -1,14 +1,5 @@
 """The program ``lancebrain``: the outermost layer, which turns a command line into calls of the
 facade and what they return into text, JSON and an exit code.
-
-Exit codes:
-    0   done
-    1   an error: told on stderr with what to do next
-    2   the command line, a reference or the configuration is wrong
-    3   done, but there were problems with some files or checks, which are listed
-    10  there is no index yet
-    11  another process holds the index
-    130 stopped by Ctrl-C
 """
 
 from __future__ import annotations
@@ -23,11 +14,10 @@ import typer
 # Imported for the commands that they add.
 from lancebrain.cli import asking, indexing, keeping, sources
 from lancebrain.cli.app import app, describe
+from lancebrain.cli.exits import ERROR, INTERRUPTED
 from lancebrain.errors import LancebrainError
 
 __all__ = ["asking", "indexing", "keeping", "main", "sources"]
-
-_INTERRUPTED = 130
 
 
 def _print_version(wanted: bool) -> None:
@@ -79,11 +69,11 @@ def _run(arguments: Sequence[str] | None) -> int | str | None:
         _tell(error.message, error.hint)
         return error.exit_code
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:
         # Nobody reads on; without this, Python complains once more while it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return ERROR
     except Exception as error:  # the last resort, so that nobody gets a traceback
         if os.environ.get("LANCEBRAIN_DEBUG"):
             raise
@@ -91,7 +81,7 @@ def _run(arguments: Sequence[str] | None) -> int | str | None:
             f"Unexpected {type(error).__name__}: {error}",
             "This is a mistake in LanceBrain; LANCEBRAIN_DEBUG=1 shows where.",
         )
-        return 1
+        return ERROR
     return 0
 
 

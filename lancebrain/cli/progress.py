@@ -60,21 +60,22 @@ def _bar(front: Front) -> Iterator[Callable[[Progress], None]]:
 
 
 def _lines(front: Front) -> Callable[[Progress], None]:
-    phase_started = last = time.monotonic()
+    phase_started = last = 0.0
     phase = ""
 
     def tell(now: Progress) -> None:
         nonlocal phase, phase_started, last
         moment = time.monotonic()
         if now.phase != phase:
-            phase, phase_started = now.phase, moment
-        # Nothing is said of a sync that is done before one could read it.
+            # Nothing is said of a phase that is done before one could read it.
+            phase, phase_started, last = now.phase, moment, moment
         if moment - last < _LINE_EVERY_S:
             return
         last = moment
         done, total = _done_and_total(now)
         share = f" {100 * done // total} %" if total else ""
-        front.remark(f"{_PHASES[now.phase]}{share}: {_detail(now, moment - phase_started)}")
+        detail = _detail(now, moment - phase_started)
+        front.remark(f"{_PHASES[now.phase]}{share}" + (f": {detail}" if detail else ""))
 
     return tell
 
