@@ -9,7 +9,6 @@ an output of several megabytes on one line now and then. The same seed gives the
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import sys
@@ -22,11 +21,15 @@ MEGABYTE = 1_000_000
 SPOKEN_SHARE = 0.03
 LONG_OUTPUT_CHARS = 5_000_000
 
-_WORDS = (
-    "the cache keeps every vector that a branch switch may need again and so nothing is embedded "
-    "twice when people move between two versions of their notes but the budget still holds "
-    "キャッシュ は 索引 と 同じ フォルダ に あり 検索 の たび に 使われる 缓存 保存 向量 以便 下次 使用"
-).split()
+# fmt: off
+_WORDS = [
+    "the", "cache", "keeps", "every", "vector", "that", "a", "branch", "switch", "may", "need",
+    "again", "so", "nothing", "is", "embedded", "twice", "when", "people", "move", "between",
+    "two", "versions", "of", "their", "notes", "but", "budget", "still", "holds", "`read_file()`",
+    "src/cache/vector_store.py:118", "keep_versions_days", "3f2a9c0d4e5b", "**Note:**", "\n\n- ",
+    "キャッシュは", "索引と", "同じフォルダに", "あり、", "検索のたびに", "缓存", "向量",
+]
+# fmt: on
 _START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 Record = dict[str, Any]
@@ -69,7 +72,7 @@ class _Session:
                     f'        return self._store.get("key-{number}", default=None)  # row {number}'
                 )
             elif shape == 1:
-                line = f"-rw-r--r-- 1 ana ana {number:>8} Mar  1 10:{number % 60:02} src/part_{number}.py"
+                line = f"-rw-r--r-- 1 ana ana {number:>8} Mar  1 10:15 src/part_{number}.py"
             elif shape == 2:
                 line = json.dumps({"id": number, "name": f"part {number}", "ok": True})
             else:
@@ -216,12 +219,9 @@ def write_log(
     said = written = 0
     filler = _Session(seed + 1)
     with path.open("wb") as file:
-        for number in itertools.count():
+        for record, spoken in KINDS[kind](seed):
             if written >= size_bytes:
-                return said
-            if number == 0:
-                records = KINDS[kind](seed)
-            record, spoken = next(records)
+                break
             said += spoken
             lines = [record]
             if said > share * (written + 100_000) and spoken == 0:
@@ -229,7 +229,7 @@ def write_log(
             for one in lines:
                 data = json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
                 written += file.write(data)
-    raise AssertionError("records never end")
+    return said
 
 
 def _long_output(template: Record, session: _Session) -> Record:

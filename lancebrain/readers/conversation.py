@@ -207,9 +207,10 @@ class Conversation:
     @property
     def span(self) -> tuple[str, str] | None:
         """When the first and the last of them were said, ISO 8601; None if none has a time."""
-        times = [turn.said_at.isoformat() for turn in self.turns if turn.said_at]
-        times += self._before.get("span") or []
-        return (min(times), max(times)) if times else None
+        times = [turn.said_at for turn in self.turns if turn.said_at]
+        ends = [end.isoformat() for end in (min(times), max(times))] if times else []
+        ends += self._before.get("span") or []
+        return (min(ends), max(ends)) if ends else None
 
     def carried(self) -> dict[str, Any] | None:
         """JSON by which a later reading goes on, after :meth:`finish`; None if it grew too big."""

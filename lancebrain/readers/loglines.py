@@ -15,7 +15,7 @@ from __future__ import annotations
 import enum
 import io
 import json
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, cast
 
 import orjson
@@ -99,13 +99,22 @@ class LogLines:
         if self.unended and not self._end_last_line():
             return
         while line := self._stream.readline(PIECE_BYTES):
-            ended = line.endswith(b"\n")
-            if not ended and len(line) == PIECE_BYTES:
-                taken = yield from self._long_line(line)
+            length, ended = len(line), line.endswith(b"\n")
+            verdict = self._classify(line)
+            if ended or length < PIECE_BYTES:
+                speaks = verdict is Verdict.PARSE or (
+                    verdict is Verdict.SILENT_WITHOUT_TEXT and _TEXT_TOKEN in line
+                )
+                record = parse(line) if speaks or not ended else None
             else:
-                taken = yield from self._short_line(line, ended)
-            if not taken:
-                return
+                length, ended, speaks, record = self._take_long(line, verdict)
+            if record is None and not ended:
+                return  # half there
+            self.offset += length
+            self.line_count += 1
+            self.unended = not ended
+            if speaks and (record is not None or not line.isspace()):
+                yield self.line_count, record
 
     def _end_last_line(self) -> bool:
         rest = self._stream.readline(PIECE_BYTES)
@@ -117,32 +126,17 @@ class LogLines:
             return True
         return False
 
-    def _short_line(self, line: bytes, ended: bool) -> Generator[Numbered, None, bool]:
-        verdict = self._classify(line)
-        silent = verdict is Verdict.SILENT or (
-            verdict is Verdict.SILENT_WITHOUT_TEXT and _TEXT_TOKEN not in line
-        )
-        record = None if silent and ended else parse(line)
-        if record is None and not ended:
-            return False
-        self._count(len(line), ended=ended)
-        if not silent and not line.isspace():
-            yield self.line_count, record
-        return True
-
-    def _long_line(self, head: bytes) -> Generator[Numbered, None, bool]:
-        verdict = self._classify(head)
+    def _take_long(self, head: bytes, verdict: Verdict) -> tuple[int, bool, bool, Record | None]:
+        """Read a long line to its end: its length, whether it has ended, whether it may speak,
+        and what its record says."""
         if verdict is Verdict.SILENT:
             length, ended, _ = self._skip(head)
-            if ended:
-                self._count(length, ended=True)
-            return ended
+            return length, ended, False, None
         if verdict is Verdict.SILENT_WITHOUT_TEXT and self._stream.seekable():
             place = self._stream.tell()
             length, ended, text = self._skip(head)
             if ended and not text:
-                self._count(length, ended=True)
-                return True
+                return length, True, False, None
             self._stream.seek(place)
         sieve = Sieve(self._spoken)
         length, ended, piece = 0, False, head
@@ -151,12 +145,7 @@ class LogLines:
             length += len(piece)
             ended = piece.endswith(b"\n")
             piece = b"" if ended else self._stream.readline(PIECE_BYTES)
-        record = parse(sieve.result())
-        if record is None and not ended:
-            return False
-        self._count(length, ended=ended)
-        yield self.line_count, record
-        return True
+        return length, ended, True, parse(sieve.result())
 
     def _skip(self, head: bytes) -> tuple[int, bool, bool]:
         """Read to the line's end: its length, whether it has ended, whether a text block may be."""
@@ -170,11 +159,6 @@ class LogLines:
             before = piece[-len(_TEXT_TOKEN) :]
             piece = self._stream.readline(PIECE_BYTES)
         return length, False, text
-
-    def _count(self, length: int, *, ended: bool) -> None:
-        self.offset += length
-        self.line_count += 1
-        self.unended = not ended
 
 
 def parse(line: bytes) -> Record | None:

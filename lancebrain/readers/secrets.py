@@ -24,7 +24,7 @@ from platformdirs import user_cache_path
 if TYPE_CHECKING:
     from kingfisher_sdk import Scanner
 
-_CANDIDATE = re.compile(r"[A-Za-z0-9_+=-]{16}")
+_CANDIDATE = re.compile(r"(?<![A-Za-z0-9_+=-])[A-Za-z0-9_+=-]{16}")
 """What every token has; Kingfisher is spared the texts without it."""
 
 
@@ -102,13 +102,15 @@ _PATTERNS = (
     ),
     _Pattern(
         "assigned-secret",
-        ("=",),
+        ("PASSW", "SECRET", "TOKEN", "API_KEY", "APIKEY"),
         re.compile(
             r"\b(?:[A-Z][A-Z0-9]*_)*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY)(?:_[A-Z0-9]+)*="
             r"[\"']?(?P<secret>(?=[^\s\"'`]*\d)[^\s\"'`;()]{8,})"
         ),
     ),
 )
+
+_HINTED = tuple((hint, pattern) for pattern in _PATTERNS for hint in pattern.hints)
 
 _PLACEHOLDER = re.compile(
     r"[<{\[$%*]|\.\.\.|…|x{4,}|(?:your|my|the|some|example|dummy|changeme|password|redacted)\b",
@@ -140,10 +142,9 @@ def no_mask(text: str) -> tuple[str, int]:
 
 
 def _named(text: str) -> list[tuple[int, int, str]]:
+    hinted = {id(pattern): pattern for hint, pattern in _HINTED if hint in text}
     spans: list[tuple[int, int, str]] = []
-    for pattern in _PATTERNS:
-        if not any(hint in text for hint in pattern.hints):
-            continue
+    for pattern in hinted.values():
         group = "secret" if "secret" in pattern.regex.groupindex else 0
         spans += [
             (*match.span(group), pattern.kind)

@@ -54,6 +54,8 @@ def moment(value: object) -> datetime | None:
 def one_line(text: str, width: int = TITLE_WIDTH) -> str:
     """The beginning of a text as one line of at most ``width`` display columns."""
     line = " ".join(text[: 20 * width].split())
+    if line.isascii():
+        return line if len(line) <= width else line[:width].rstrip() + "…"
     columns = 0
     for place, character in enumerate(line):
         columns += 1 if character.isascii() else max(wcwidth(character), 0)
