@@ -105,11 +105,12 @@ class Patterns:
         compiled: list[_Line] = []
         invalid: list[str] = []
         last_parts: list[tuple[str, bool]] = []
-        for text in lines:
+        for line in lines:
+            text = _as_git_reads(line)
             try:
                 pattern = GitIgnoreSpecPattern(text)
             except GitIgnorePatternError:
-                invalid.append(text)
+                invalid.append(line)
                 continue
             if pattern.regex is None or pattern.include is None:
                 continue
@@ -152,6 +153,17 @@ class Patterns:
             if (is_folder or not line.folders_only) and line.matches(name, path, is_folder):
                 return line.ignores
         return None
+
+
+def _as_git_reads(line: str) -> str:
+    """A line in the form in which pathspec reads it as git does.
+
+    A part of three or more stars is two; ``a/**/`` is the folders in ``a``, not ``a`` itself;
+    ``/**/a`` is ``a`` anywhere.
+    """
+    line = re.sub(r"(?<![^/!])\*{3,}(?=/|\s*$)", "**", line)
+    line = re.sub(r"/\*\*/\s*$", "/**/*/", line)
+    return re.sub(r"^(!?)/?(?:\*\*/)+(?=[^/\s#!][^/]*/?\s*$)", r"\1", line)
 
 
 @lru_cache(maxsize=512)

@@ -48,11 +48,11 @@ class Scoped:
         folder, rules = around
         try:
             entry = _NamedEntry(folder.absolute, place[-1])
-            if on_the_way and not entry.is_dir():
-                return []
         except OSError as error:
             if error.errno not in GONE:
                 self._walk.cannot_read(folder, error)
+            return []
+        if on_the_way and not os.path.isdir(entry.path):  # noqa: PTH112 (False where it cannot be told)
             return []
         return self._walk.entries(folder, rules, [entry])
 

@@ -202,6 +202,8 @@ class Walk:
             real = os.path.realpath(entry.path, strict=True)
             status = Path(real).stat()
         except OSError as error:
+            if error.errno not in (*GONE, errno.ELOOP):
+                self.unreadable.append(path)
             if takes_file or not extension_of(name):
                 sentence = f"The symlink leads nowhere: {error.strerror}."
                 self.problems.append(Problem(path, "symlink-broken", sentence))
