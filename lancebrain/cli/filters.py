@@ -55,7 +55,7 @@ def take_filter(options: dict[str, Any]) -> Filter:
     given = {name: options.pop(name) for name in OPTIONS}
     since, until = given["since"], given["until"]
     if since or until:
-        from lancebrain.brain.moments import moment
+        from lancebrain.moments import moment
 
         since, until = since and moment(since), until and moment(until, end=True)
     return Filter(

@@ -57,11 +57,12 @@ class Front:
         """For everything that is not a result."""
         return _console(stderr=True)
 
-    def emit(self, value: object) -> None:
-        """Print a result as one JSON document."""
+    def emit(self, value: object, *, indent: int | None = 2) -> None:
+        """Print a result as one JSON document, at once."""
         from lancebrain.cli.machine import to_json
 
-        sys.stdout.write(to_json(value, indent=2) + "\n")
+        sys.stdout.write(to_json(value, indent=indent) + "\n")
+        sys.stdout.flush()
 
     def remark(self, text: str) -> None:
         """Tell a person something that is not part of the result."""

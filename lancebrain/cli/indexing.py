@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -87,7 +86,7 @@ def sync(
                     confirm_removals=confirm_removals,
                     progress=progress,
                 )
-            print_report(front, report, dry_run=dry_run)
+            print_report(front, report, dry_run=dry_run, one_of_many=watch)
             if watch and not dry_run:
                 front.remark("Watching for changes; Ctrl-C stops.")
                 _follow(front, brain)
@@ -102,7 +101,6 @@ def _follow(front: Front, brain: Brain) -> None:
 
     try:
         for report in brain.watch():
-            print_report(front, report, dry_run=False)
-            sys.stdout.flush()
+            print_report(front, report, one_of_many=True)
     except KeyboardInterrupt:
         return  # that is how one ends it

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from lancebrain.doctor import Diagnosis
 
 _FEW_PROBLEMS = 10
-_INDENT = "   "
+_INDENT = 3
 _STATE_STYLE = {"ok": "green", "empty": "yellow", "missing": "red", "unreadable": "red"}
 
 
@@ -34,14 +35,13 @@ def print_answer(front: Front, answer: Answer, *, terms: Sequence[str]) -> None:
         front.out.print(_hit_head(number, hit), soft_wrap=True)
         if hit.heading_path:
             trail = " › ".join(one_line(title) for title in hit.heading_path)
-            front.out.print(Text(_INDENT + trail, style="italic"), soft_wrap=True)
-        for line in printable(hit.snippet).strip("\n").splitlines():
-            shown = Text(_INDENT + line.rstrip())
-            _highlight(shown, terms)
-            front.out.print(shown, soft_wrap=True)
+            _indented(front, Text(trail, style="italic"))
+        snippet = Text(printable(hit.snippet).strip())
+        _highlight(snippet, terms)
+        _indented(front, snippet)
         if hit.also_at:
             places = ", ".join(f"{one_line(p.path)}:{p.line_start}" for p in hit.also_at)
-            front.out.print(Text(f"{_INDENT}also at {places}", style="dim"), soft_wrap=True)
+            _indented(front, Text(f"also at {places}", style="dim"))
         front.out.print()
     if not answer.hits:
         front.remark("Nothing found.")
@@ -73,25 +73,27 @@ def print_passage(front: Front, passage: Passage) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_report(front: Front, report: SyncReport, *, dry_run: bool) -> None:
-    """What a sync did, or would do."""
+def print_report(
+    front: Front, report: SyncReport, *, dry_run: bool = False, one_of_many: bool = False
+) -> None:
+    """What a sync did, or would do; as JSON in one line when more reports follow."""
     if front.as_json:
-        front.emit(report)
+        front.emit(report, indent=None if one_of_many else 2)
         return
     changes = [
         f"{count:,} {what}"
         for what in ("added", "changed", "moved", "removed")
         if (count := getattr(report, what))
     ]
-    line = Text(", ".join(changes) or "nothing changed", style="bold" if changes else "")
-    if dry_run:
-        line = Text("would be: ", style="yellow") + line
+    what = (", ".join(changes) or "nothing changed", "bold" if changes else "")
+    would = ("would be: ", "yellow") if dry_run else ""
     details = [f"{report.unchanged:,} unchanged"]
     if report.rows_written or report.rows_deleted:
         details.append(f"{plural(report.rows_written, 'row')} written")
         details.append(f"{plural(report.embedded, 'chunk')} embedded, {report.reused:,} reused")
     details.append(f"{report.seconds:.1f} s")
-    front.out.print(line + Text("  " + " · ".join(details), style="dim"), soft_wrap=True)
+    about = ("  " + " · ".join(details), "dim")
+    front.out.print(Text.assemble(would, what, about), soft_wrap=True)
     print_problems(front, report.problems, every=False)
 
 
@@ -110,7 +112,8 @@ def print_status(front: Front, status: Status, *, every_problem: bool) -> None:
         ("model", status.model),
         ("index", status.index),
     ):
-        front.out.print(Text(f"{name:<11}", style="dim") + Text(printable(value)), soft_wrap=True)
+        shown = Text.assemble((f"{name:<11}", "dim"), one_line(value))
+        front.out.print(shown, soft_wrap=True)
     print_problems(front, status.problems, every=every_problem)
     if len(status.problems) > _FEW_PROBLEMS and not every_problem:
         front.remark("All of them: lancebrain status --problems")
@@ -142,36 +145,39 @@ def print_problems(front: Front, problems: Sequence[Problem], *, every: bool) ->
         return
     counts = Counter(problem.code for problem in problems).most_common()
     summary = ", ".join(f"{count:,} {code}" for code, count in counts)
-    front.out.print(
-        Text(plural(len(problems), "problem"), style="yellow") + Text(f"  {summary}", style="dim"),
-        soft_wrap=True,
-    )
+    head = Text.assemble((plural(len(problems), "problem"), "yellow"), (f"  {summary}", "dim"))
+    front.out.print(head, soft_wrap=True)
     for problem in problems if every else problems[:_FEW_PROBLEMS]:
         place = one_line(problem.path) or "—"
-        front.out.print(
-            Text(f"{_INDENT}{place}  ") + Text(one_line(problem.message), style="dim"),
-            soft_wrap=True,
-        )
+        _indented(front, Text.assemble(place, "  ", (one_line(problem.message), "dim")))
 
 
 def print_findings(front: Front, diagnosis: Diagnosis) -> None:
     """What the doctor found, and what was or can be done about it."""
     for finding in diagnosis.findings:
-        mark = Text("repaired", style="green") if finding.fixed else Text("found", style="yellow")
-        front.out.print(mark + Text(f"  {printable(finding.message)}"), soft_wrap=True)
+        mark = ("repaired", "green") if finding.fixed else ("found", "yellow")
+        message = one_line(finding.message)
+        front.out.print(Text.assemble(mark, "  ", message), soft_wrap=True)
         for path in finding.paths:
-            front.out.print(Text(f"{_INDENT}{one_line(path)}", style="dim"), soft_wrap=True)
+            _indented(front, Text(one_line(path), style="dim"))
         if not finding.fixed:
-            front.out.print(Text(f"{_INDENT}repair: {finding.repair}", style="dim"), soft_wrap=True)
+            _indented(front, Text(f"repair: {one_line(finding.repair)}", style="dim"))
     left = sum(not finding.fixed for finding in diagnosis.findings)
-    if not diagnosis.findings:
-        front.out.print(Text("healthy", style="green"), end="")
-    else:
-        front.out.print(plural(left, "finding") + " left" if left else "all repaired", end="")
+    verdict = ("healthy", "green")
+    if diagnosis.findings:
+        verdict = (f"{plural(left, 'finding')} left", "") if left else ("all repaired", "green")
     checks = f"  {plural(len(diagnosis.checks), 'check')}, {diagnosis.seconds:.1f} s"
-    front.out.print(Text(checks, style="dim"))
-    if left:
+    front.out.print(Text.assemble(verdict, (checks, "dim")))
+    if any(finding.fixable and not finding.fixed for finding in diagnosis.findings):
         front.remark("Repair: lancebrain doctor --fix")
+
+
+def _indented(front: Front, text: Text) -> None:
+    """Wrapped with its indent on a terminal; one line in a pipe."""
+    if front.out.is_terminal:
+        front.out.print(Padding(text, (0, 0, 0, _INDENT), expand=False))
+    else:
+        front.out.print(Text.assemble(" " * _INDENT, text), soft_wrap=True)
 
 
 _FRESHNESS = {
