@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from .connection import Table
 
 _COLUMNS = ["path", "chunk_index", "text"]
-# Both without effect where there is no vector index. All partitions are searched up to about a
-# million rows; then this many times the limit are compared by their whole vectors.
-_PROBES = 256
+# Both without effect where there is no vector index. All partitions are searched up to some
+# 400,000 rows; then this many times the limit are compared by their whole vectors.
+_PROBES = 24
 _REFINE_FACTOR = 4
 _PHRASE = re.compile(r'"([^"]*)"')
 _WORD = re.compile(r"\w")

@@ -18,6 +18,8 @@ _VECTOR_INDEX_ROWS = 30_000
 """From here a scan of all vectors takes longer than 50 ms (512 dimensions)."""
 _VECTOR_SEGMENTS = 10
 """Lance adds a segment whenever it refreshes a vector index, and never joins them."""
+_PARTITION_ROWS = 16_384
+"""Of the vector index; a quarter of this is the default, and takes twice as long to build."""
 _UNINDEXED_ROWS = 500
 _UNINDEXED_SHARE = 0.02
 """Rows outside the full-text index that are borne: each thousand costs a search 30 ms."""
@@ -62,12 +64,14 @@ def build_vectors(table: Table) -> bool:
     from lancedb.index import IvfRq
 
     index = indices_of(table).get("vector")
-    if index is None and table.count_rows(EMBEDDED_ROWS) < _VECTOR_INDEX_ROWS:
+    rows = int(table.count_rows(EMBEDDED_ROWS))
+    if rows < _VECTOR_INDEX_ROWS or (index and index.num_segments <= _VECTOR_SEGMENTS):
         return False
-    if index is not None and index.num_segments <= _VECTOR_SEGMENTS:
-        return False
-    # Four bits a dimension and a refined search found 99.9 % of the first hundred.
-    table.create_index("vector", config=IvfRq(distance_type="cosine", num_bits=4), replace=True)
+    # Four bits a dimension find 99.8 % of the first hundred, three 99.3, two 89.
+    config = IvfRq(
+        distance_type="cosine", num_bits=4, num_partitions=max(1, rows // _PARTITION_ROWS)
+    )
+    table.create_index("vector", config=config, replace=True)
     return True
 
 

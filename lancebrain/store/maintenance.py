@@ -72,6 +72,8 @@ def maintain(
         table.delete(TOMBSTONES)
     dropped = drop_versions(folder, kept, keep=keep, now=now)
     rebuilt = refresh(table)
+    if indices.build_vectors(table):
+        rebuilt.append("vector")
     return MaintenanceReport(
         version=table.version,
         tombstones=tombstones,
@@ -103,8 +105,6 @@ def refresh(table: Table) -> list[str]:
         indices.build_full_text(table)
         rebuilt.append("text")
         _optimize(table)
-    if indices.build_vectors(table):
-        rebuilt.append("vector")
     return rebuilt
 
 
