@@ -27,6 +27,9 @@ EXTENSIONS: Mapping[str, frozenset[str]] = MappingProxyType(
 
 KINDS: tuple[str, ...] = tuple(EXTENSIONS)
 
+LOGS = frozenset({"claude", "codex", "gemini", "jsonl"})
+"""Kinds of session logs: files that grow at their end, and may be of any size."""
+
 
 def extension_of(name: str) -> str:
     """The part of a file name from its last dot, lower-case; ``""`` without a dot."""

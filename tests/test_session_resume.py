@@ -52,8 +52,7 @@ def joined(before: Document, appended: Appended) -> Document:
         )
     place = len(before.text)
     moved = [replace(b, start=b.start + place, end=b.end + place) for b in after.blocks]
-    tags = tuple(dict.fromkeys([*before.tags, *after.tags]))
-    return replace(after, text=before.text + after.text, blocks=(*blocks, *moved), tags=tags)
+    return replace(after, text=before.text + after.text, blocks=(*blocks, *moved))
 
 
 def read_in_pieces(kind: str, data: bytes, cuts: list[int], **options: Any) -> Document:

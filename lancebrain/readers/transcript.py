@@ -58,7 +58,7 @@ def document_of(
         blocks=tuple(blocks),
         encoding="utf-8",
         mime="application/json",
-        tags=tuple(dict.fromkeys(tag for turn, _ in answered for tag in turn.tags)),
+        tags=talk.tags,
         metadata=_metadata(talk),
         reader_state=_with_talk(state, talk),
     )

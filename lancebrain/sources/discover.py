@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from lancebrain import osnames
+from lancebrain.kinds import LOGS
 from lancebrain.sources.defaults import EMPTY_ROOT
 from lancebrain.sources.paths import file_of
 from lancebrain.sources.rules import IgnoreRules
@@ -65,7 +67,7 @@ def discover(
     Args:
         only: document paths of files and folders to look at, by the same rules as when all is
             looked at; one that is not there finds nothing. None looks at everything.
-        max_file_bytes: larger files are left out and reported.
+        max_file_bytes: larger files are left out and reported; session logs may be of any size.
         gitignore: leave out what git does.
         follow_symlinks: within the root; see :mod:`lancebrain.sources.walk`.
         index_folder: is left out when it lies in the source.
@@ -78,7 +80,8 @@ def discover(
     rules = IgnoreRules(
         source, gitignore=gitignore, index_folder=index_folder, other_roots=other_roots
     )
-    walk = Walk(rules, max_file_bytes=max_file_bytes, follow_symlinks=follow_symlinks)
+    limit = sys.maxsize if source.kind in LOGS else max_file_bytes
+    walk = Walk(rules, max_file_bytes=limit, follow_symlinks=follow_symlinks)
     state, reason = _look_at_root(source)
     if state in ("missing", "unreadable"):
         sentence = f"{osnames.to_text(str(source.root))} cannot be read: {reason}."

@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
+from lancebrain.kinds import LOGS
 from lancebrain.store import DocumentStat, Snapshot
 from lancebrain.store.filters import one_of
 from lancebrain.types import DOCUMENT_ROW, Problem, SourceFile, StoredChunk
 
 from .batch import Batch
-from .documents import REFUSED, Parsed, at_place, kind_for, parse
+from .documents import REFUSED, Parsed, at_place, kind_for, parse, parse_appended
 from .planner import NOTHING, plan_chunks
 from .reading import Reading, Vanished, read_file
+
+if TYPE_CHECKING:
+    from lancebrain.config import Settings
 
 _Read = tuple[SourceFile, Reading]
 
@@ -47,6 +52,7 @@ class Collector:
     Args:
         snapshot: the newest version.
         known: its documents.
+        settings: how files are read.
         clock: the wall clock in nanoseconds.
 
     Attributes:
@@ -60,6 +66,7 @@ class Collector:
     snapshot: Snapshot
     known: Mapping[str, DocumentStat]
     batch: Batch
+    settings: Settings
     clock: Callable[[], int]
     on_change: Callable[[Change], None]
     problems: list[Problem] = field(default_factory=list)
@@ -79,9 +86,13 @@ class Collector:
                 group = same if stat is not None and _is_same(file, reading, stat) else changed
                 group.append((file, reading))
         self._look_again(same)
+        changed = [item for item in changed if not self._append(*item)]
         stored = self._stored([file.path for file, _ in changed if file.path in self.known])
         for file, reading in changed:
-            self._put(file, reading, stored.get(file.path, []))
+            try:
+                self._put(file, reading, stored.get(file.path, []))
+            except Vanished:
+                self.vanished.append(file.path)
 
     def move(self, moves: Sequence[tuple[str, SourceFile]]) -> None:
         """Take up documents that are now elsewhere with the same bytes.
@@ -102,7 +113,7 @@ class Collector:
                 chunks = tuple(row.chunk for row in rows)
                 parsed = Parsed(at_place(state, file, reading), chunks)
             else:
-                parsed = parse(file, reading)
+                parsed = parse(file, reading, self.settings)
             plan = plan_chunks(rows, parsed.chunks, rewrite=True)
             self.batch.document(parsed.state, replace(plan, removed=()))
             self.batch.leave(old, [row.chunk_index for row in rows], dropped=())
@@ -122,6 +133,34 @@ class Collector:
             self.batch.leave(path, [number for number, _ in chunks], {h for _, h in chunks})
             self._count(Change("removed", path, chunks_removed=len(chunks)))
 
+    def _append(self, file: SourceFile, reading: Reading) -> bool:
+        """Take up what was appended to a session log; False if the file is to be read anew.
+
+        Of its rows only the last is touched: the lines of the file behind it may be its own.
+        """
+        stat = self.known.get(file.path)
+        if stat is None or file.source.kind not in LOGS or stat.domain != file.source.domain:
+            return False
+        last = self._last_row(file.path)
+        try:
+            before = self.snapshot.documents([file.path])[file.path]
+            appended = last and parse_appended(file, reading, before, self.settings)
+        except Vanished:
+            return False  # the reading anew finds out
+        if not last or not appended:
+            return False
+        parsed, lines = appended
+        grown = replace(last.chunk, line_count=last.chunk.line_count + lines)
+        plan = plan_chunks([last], [grown, *parsed.chunks])
+        self.batch.document(parsed.state, plan)
+        self._done(parsed, Change("changed", file.path, None, len(plan.writes)))
+        return True
+
+    def _last_row(self, path: str) -> StoredChunk | None:
+        numbers = self.snapshot.to_arrow(["chunk_index"], where=one_of("path", [path]))
+        last = max(numbers["chunk_index"].to_pylist(), default=DOCUMENT_ROW)
+        return None if last == DOCUMENT_ROW else self.snapshot.rows([(path, last)])[path, last]
+
     def _put(
         self,
         file: SourceFile,
@@ -129,7 +168,7 @@ class Collector:
         rows: Sequence[StoredChunk],
     ) -> None:
         before = self.known.get(file.path)
-        parsed = parse(file, reading)
+        parsed = parse(file, reading, self.settings)
         ruled_otherwise = before is not None and (before.domain, before.kind) != (
             parsed.state.domain,
             parsed.state.kind,

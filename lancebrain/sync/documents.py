@@ -1,7 +1,7 @@
 """A file's bytes → its document row and its chunks: reader and chunker in one step.
 
-Pure, and a function of the bytes, the name and the source alone; the engine calls it for every
-file whose content is new.
+A function of the bytes, the name, the source and the settings alone; the engine calls it for
+every file whose content is new. The bytes of a session log are streamed from its file.
 """
 
 from __future__ import annotations
@@ -9,12 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, BinaryIO
 
 from lancebrain.chunking import chunk
+from lancebrain.kinds import LOGS
 from lancebrain.readers import kind_of, read
 from lancebrain.types import Chunk, Document, DocumentState, Problem, SourceFile
 
-from .reading import Reading
+from .reading import Reading, in_file
+
+if TYPE_CHECKING:
+    from lancebrain.config import Settings
+    from lancebrain.readers.session import Appended, SessionOptions
 
 REFUSED = ""
 """The kind of a document that no reader takes: known, with its problem, and without chunks."""
@@ -30,21 +36,71 @@ class Parsed:
     chunks: tuple[Chunk, ...]
 
 
-def parse(file: SourceFile, reading: Reading) -> Parsed:
+def parse(file: SourceFile, reading: Reading, settings: Settings) -> Parsed:
     """Read and cut a file.
 
     A file that its reader refuses gets a document row of kind ``""`` without chunks, which
     carries the problem: so it is known, and not tried again until it changes.
+
+    Raises:
+        Vanished: it is a session log and gone.
     """
     kind = kind_for(file, reading)
-    document = (
-        Problem(file.path, "unknown-kind", "No reader knows what this file holds.")
-        if kind is None
-        else read(file.path, kind, reading.data)
-    )
+    document: Document | Problem
+    if kind is None:
+        document = Problem(file.path, "unknown-kind", "No reader knows what this file holds.")
+    elif kind in LOGS:
+        document = _read_log(file, kind, settings)
+    else:
+        document = read(file.path, kind, reading.data)
     if isinstance(document, Problem):
         return Parsed(_refused(file, reading, document), ())
     return Parsed(_state(file, reading, document), tuple(chunk(document)))
+
+
+def parse_appended(
+    file: SourceFile, reading: Reading, before: DocumentState, settings: Settings
+) -> tuple[Parsed, int] | None:
+    """Read and cut only what was appended to a session log since its document was written.
+
+    Returns:
+        The document's new state and the new chunks, and the lines by which the chunk before
+        them grows; None if the log must be read anew.
+
+    Raises:
+        Vanished: the file is gone.
+    """
+    from lancebrain.readers.session import resume
+
+    state = before.reader_state
+    # A file with another time and no more bytes was not appended to. A row without a hash asks
+    # for its document to be read anew.
+    grown = reading.size > before.size or reading.mtime_ns == before.mtime_ns
+    if not (state and grown and before.sha256 and before.kind == kind_for(file, reading)):
+        return None
+    options = _log_options(settings)
+
+    def go_on(opened: BinaryIO) -> Appended | None:
+        return resume(file.path, before.kind, opened, state, options)
+
+    appended = in_file(file, go_on)
+    if appended is None or isinstance(appended, Problem):
+        return None
+    chunks = tuple(chunk(appended.document))
+    return Parsed(_state(file, reading, appended.document), chunks), appended.lines_before
+
+
+def _read_log(file: SourceFile, kind: str, settings: Settings) -> Document | Problem:
+    from lancebrain.readers.session import read_stream
+
+    options = _log_options(settings)
+    return in_file(file, lambda opened: read_stream(file.path, kind, opened, options))
+
+
+def _log_options(settings: Settings) -> SessionOptions:
+    from lancebrain.readers.session import SessionOptions
+
+    return SessionOptions(subagents=settings.subagent_logs, mask_secrets=settings.mask_secrets)
 
 
 def kind_for(file: SourceFile, reading: Reading) -> str | None:

@@ -176,7 +176,7 @@ class Run:
     def _batch(self, snapshot: Snapshot, known: Mapping[str, DocumentStat]) -> None:
         started = time.monotonic()
         batch = Batch(self._clock())
-        collector = Collector(snapshot, known, batch, self._clock, self._on_change)
+        collector = Collector(snapshot, known, batch, self._settings, self._clock, self._on_change)
         while (
             self._is_left()
             and len(batch) < _BATCH_ROWS
