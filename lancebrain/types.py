@@ -388,3 +388,89 @@ class Status:
     bytes: int
     model: str = ""
     index: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of the index, and why it exists.
+
+    Attributes:
+        at: when it was made.
+        reason: see :class:`CommitRecord`; ``""`` when its record was lost in a crash.
+        tags: checkpoints that name it.
+        message: of its checkpoints.
+        is_current: it is the newest.
+    """
+
+    version: int
+    at: datetime
+    reason: str
+    seconds: float = 0.0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    message: str = ""
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """How a document differs between two versions.
+
+    Attributes:
+        what: ``added``, ``changed``, ``moved``, ``removed``.
+        path: in the later version; of a removed one, in the earlier.
+        before: the earlier path of a moved document.
+        text_diff: unified diff of the texts, where it was asked for.
+    """
+
+    what: Literal["added", "changed", "moved", "removed"]
+    path: str
+    before: str | None = None
+    text_diff: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What changed from one version to another."""
+
+    version_from: int
+    version_to: int
+    changes: tuple[DocumentChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """What a rollback did, or would do.
+
+    Attributes:
+        version_before: that was current.
+        restored: the version that the index now equals.
+        version: the new current version; of a dry run, ``version_before``.
+        checkpoint: name of ``version_before``, the way back.
+        changes: how many documents differ, by what happened to them.
+    """
+
+    version_before: int
+    restored: int
+    version: int
+    checkpoint: str
+    changes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredFile:
+    """A note that was written back, or would be.
+
+    Attributes:
+        path: document path.
+        file: where it was written.
+        version: that it was taken from.
+        done: False where the file was left alone.
+        why: the reason for that.
+    """
+
+    path: str
+    file: str
+    version: int
+    done: bool
+    why: str = ""

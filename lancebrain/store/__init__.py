@@ -1,5 +1,6 @@
 """The Lance table and what lies beside it in an index folder. The only importer of lancedb."""
 
+from .beside import write_beside
 from .candidates import Candidate
 from .commit_log import CommitLog
 from .decode import DocumentStat
@@ -25,4 +26,5 @@ __all__ = [
     "Store",
     "StoreInfo",
     "VectorCache",
+    "write_beside",
 ]

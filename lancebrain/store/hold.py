@@ -7,13 +7,13 @@ that everyone sees and nothing worse.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from lancebrain.errors import StoreError
 
+from .beside import write_beside
 from .failures import translated
 
 
@@ -64,16 +64,15 @@ class Hold:
                 hint="Run `lancebrain resume` to lift it.",
             ) from error
 
+    def is_set(self) -> bool:
+        """Whether there is a hold, be it one that cannot be understood."""
+        with translated(self._folder, "looking for the hold"):
+            return self._file.exists()
+
     def set(self, ref: str, version: int, at: datetime) -> None:
         """Set the hold, in place of any before; durable when this returns."""
         fields = {"ref": ref, "version": version, "at": at.astimezone(UTC).isoformat()}
-        fresh = self._file.with_suffix(".json.new")
-        with translated(self._folder, "setting the hold"):
-            with fresh.open("w", encoding="utf-8") as file:
-                json.dump(fields, file, ensure_ascii=False)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self._file)
+        write_beside(self._folder, self._file.name, json.dumps(fields, ensure_ascii=False))
 
     def clear(self) -> None:
         """Lift the hold; nothing happens when there is none."""

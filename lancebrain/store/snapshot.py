@@ -72,6 +72,12 @@ class Snapshot:
         """What tells that files are unchanged, by path; much quicker than :meth:`documents`."""
         return document_stats(self._document_rows(paths, STAT_COLUMNS))
 
+    def matching(self, wanted: Filter) -> list[str]:
+        """Paths of the documents that a filter lets pass, in no order."""
+        where = filters.all_of(DOCUMENT_ROWS, filters.sql_of(wanted))
+        paths: list[str] = self._scan(where, ["path"])["path"].to_pylist()
+        return paths
+
     def problems(self) -> list[Problem]:
         """What was wrong with documents when they were read, of all of them."""
         columns = {"path": "path", "problems": "doc.problems"}

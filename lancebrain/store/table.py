@@ -24,7 +24,7 @@ from .failures import translated
 from .hold import Hold
 from .lock import IndexLock
 from .maintenance import MaintenanceReport
-from .manifests import identity, manifest_file, newest_manifests
+from .manifests import identity, manifest_file, newest_manifests, version_of
 from .recovery import drop_torn_versions, set_aside
 from .rows import RowBatch, with_vectors
 from .schema import StoreInfo, info_of, new_info, table_schema
@@ -271,6 +271,18 @@ class Store:
             )
         self.commits.prune()
         return report
+
+    def versions(self) -> dict[int, datetime]:
+        """The versions that can be read, and when each was made."""
+        made: dict[int, datetime] = {}
+        with translated(self.folder, "listing its versions"):
+            for manifest in newest_manifests(table_folder(self.folder)):
+                try:
+                    made_at = manifest.stat().st_mtime
+                except FileNotFoundError:
+                    continue  # cleaned up by another process while we look
+                made[version_of(manifest)] = datetime.fromtimestamp(made_at, UTC)
+        return made
 
     def tags(self) -> dict[str, int]:
         """Tags and the versions they name."""

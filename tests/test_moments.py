@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lancebrain.brain.moments import moment
+from lancebrain.moments import moment
 from lancebrain.errors import UsageError
 
 NOW = datetime(2026, 11, 29, 15, 30, tzinfo=timezone(timedelta(hours=9)))

@@ -1,0 +1,181 @@
+"""Writing notes back to disk as a version has them: the very bytes, checked by their hash."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from lancebrain.errors import StoreError, UsageError
+from lancebrain.kinds import MARKDOWN, TEXT
+from lancebrain.readers.decode import encode
+from lancebrain.sources import file_of
+from lancebrain.store import Snapshot, Store
+from lancebrain.types import DocumentState, Filter, RestoredFile, Source
+from lancebrain.versions.history import history
+
+_WRITTEN_BACK = frozenset({MARKDOWN, TEXT})
+
+
+class NoteRestorer:
+    """Brings notes back from the versions of an index.
+
+    Args:
+        store: the index.
+        sources: where documents belong on disk.
+    """
+
+    def __init__(self, store: Store, sources: Sequence[Source]) -> None:
+        self._store = store
+        self._sources = {source.name: source for source in sources}
+
+    def restore(
+        self,
+        pattern: str,
+        *,
+        version: int | None = None,
+        to: Path | None = None,
+        overwrite: bool = False,
+        dry_run: bool = False,
+    ) -> list[RestoredFile]:
+        """Write documents back to their places.
+
+        Args:
+            pattern: a document path, a folder (``notes/2026/``) or a glob.
+            version: to take them from; None: for each the newest version that has it.
+            to: another file to write to, for one document.
+            overwrite: also in place of a file with other content.
+            dry_run: write nothing.
+
+        Returns:
+            One entry a document that matches, by path; also those that were left alone.
+
+        Raises:
+            UsageError: no version has such a document, or ``to`` was given for several.
+            StoreError: what the index has is not the file's bytes.
+        """
+        found = dict(self._found(pattern, version))
+        if not found:
+            where = "any version that is kept" if version is None else f"version {version}"
+            raise UsageError(
+                f"No document {pattern!r} is in {where}.",
+                hint="Paths begin with the source's name: see `lancebrain diff` and `history`.",
+            )
+        if to is not None and len(found) > 1:
+            raise UsageError(f"{pattern!r} is {len(found)} documents, and --to is one file.")
+        return [
+            self._restore(state, snapshot, to, overwrite=overwrite, dry_run=dry_run)
+            for _, (state, snapshot) in sorted(found.items())
+        ]
+
+    def _found(
+        self, pattern: str, version: int | None
+    ) -> Iterator[tuple[str, tuple[DocumentState, Snapshot]]]:
+        """Documents that match, each in the newest version that has it."""
+        seen: set[str] = set()
+        for snapshot in self._snapshots(version):
+            paths = set(snapshot.matching(Filter(path=pattern))) - seen
+            for path, state in snapshot.documents(sorted(paths)).items():
+                yield path, (state, snapshot)
+            seen |= paths
+
+    def _snapshots(self, version: int | None) -> Iterator[Snapshot]:
+        if version is not None:
+            yield self._store.snapshot(version)
+            return
+        yield self._store.snapshot()
+        versions = history(self._store)
+        for later, entry in pairwise(versions):
+            # Only what a version took away is not in the version after it.
+            if not later.reason or later.counts.get("removed") or later.counts.get("moved"):
+                yield self._store.snapshot(entry.version)
+
+    def _restore(
+        self,
+        state: DocumentState,
+        snapshot: Snapshot,
+        to: Path | None,
+        *,
+        overwrite: bool,
+        dry_run: bool,
+    ) -> RestoredFile:
+        file = to or self._place(state)
+        left = self._reason_to_leave(state, file, overwrite=overwrite)
+        if left is None:
+            data = note_bytes(state, snapshot)
+            if not dry_run:
+                _write(file, data)
+        return RestoredFile(state.path, str(file), snapshot.version, left is None, left or "")
+
+    def _place(self, state: DocumentState) -> Path:
+        source = self._sources.get(state.source)
+        if source is None:
+            raise UsageError(
+                f"The source {state.source!r} of {state.path} is not configured any more.",
+                hint="Name a file with --to.",
+            )
+        file = file_of(source, state.path)
+        if not file.parent.resolve().is_relative_to(source.root.resolve()):
+            raise UsageError(f"{file} leads out of the source {source.name!r} by a symlink.")
+        return file
+
+    def _reason_to_leave(self, state: DocumentState, file: Path, *, overwrite: bool) -> str | None:
+        if state.kind not in _WRITTEN_BACK:
+            return "the index holds what was said in it, not the file"
+        try:
+            here = hashlib.sha256(file.read_bytes()).hexdigest()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from error
+        if here == state.sha256:
+            return "the file is the same already"
+        return None if overwrite else "another file is there: --overwrite to replace it"
+
+
+def note_bytes(state: DocumentState, snapshot: Snapshot) -> bytes:
+    """The bytes of a document's file as the index holds them.
+
+    Raises:
+        StoreError: they are not those that were read then.
+    """
+    if state.raw is not None:
+        data = state.raw
+    else:
+        chunks = snapshot.chunks([state.path]).get(state.path, ())
+        data = encode("".join(stored.chunk.text for stored in chunks), state.encoding)
+    if hashlib.sha256(data).hexdigest() != state.sha256:
+        raise StoreError(
+            f"{state.path} in version {snapshot.version} is not the file that was read.",
+            hint="Take it from another version, and run `lancebrain doctor --deep`.",
+        )
+    return data
+
+
+def _write(file: Path, data: bytes) -> None:
+    """Put a whole file in place at once; an existing one keeps its permissions."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        mode = file.stat().st_mode & 0o777 if file.exists() else 0o666 & ~_umask()
+        descriptor, fresh = tempfile.mkstemp(dir=file.parent, prefix=".lancebrain-", suffix=".tmp")
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(fresh).chmod(mode)
+            Path(fresh).replace(file)
+        except BaseException:
+            Path(fresh).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from error
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
