@@ -36,7 +36,7 @@ def test_a_root_that_is_missing_keeps_its_documents_until_it_is_back(notes: Note
 
 def test_even_when_confirmed_nothing_is_removed_from_a_root_that_is_missing(notes: Notes) -> None:
     notes.root.rename(notes.root.with_name("away"))
-    notes.sync(confirm_removals=True, explained=True)
+    notes.sync(confirm_removals=True, seen_gone=["notes"])
     assert len(notes.paths()) == 8
 
 
@@ -64,7 +64,7 @@ def test_a_root_that_is_suddenly_empty_keeps_its_documents_until_it_is_confirmed
 
 def test_a_watcher_that_saw_the_files_go_may_empty_a_root(notes: Notes) -> None:
     shutil.rmtree(notes.root / "d")
-    assert notes.synced(explained=True).removed == 8
+    assert notes.synced(seen_gone=["notes/d"]).removed == 8
 
 
 def test_all_files_moved_to_another_root_leave_no_question(tmp_path: Path) -> None:
@@ -110,6 +110,15 @@ def test_removals_wait_above_half_of_the_source_and_fifty_documents(
     gone: int, known: int, waits: bool
 ) -> None:
     paths = [f"n/{number}.md" for number in range(gone)]
-    problem = problem_with(Gone("n", "ok", paths, known), agreed=False)
-    assert (problem is not None) == waits
-    assert problem_with(Gone("n", "ok", paths, known), agreed=True) is None
+    assert (problem_with(Gone("n", "ok", paths), known=known) is not None) == waits
+
+
+def test_files_that_were_seen_to_go_do_not_count_among_those_that_wait(tmp_path: Path) -> None:
+    notes = Notes(tmp_path).write({f"d/{n}.md": f"Note {n}.\n" for n in range(60)})
+    notes.write({f"{n}.md": f"Other note {n}.\n" for n in range(60)}).sync()
+    shutil.rmtree(notes.root / "d")
+    for n in range(5):
+        (notes.root / f"{n}.md").unlink()
+    assert codes(notes.sync().problems) == {("notes", "removals-waiting")}
+    report = notes.synced(seen_gone=["notes/d"])
+    assert (report.removed, report.problems) == (65, ())

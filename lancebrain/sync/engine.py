@@ -57,7 +57,7 @@ class Engine:
         *,
         dry_run: bool = False,
         confirm_removals: bool = False,
-        explained: bool = False,
+        seen_gone: Collection[str] = (),
         sources_complete: bool = False,
         dropped: Collection[str] = (),
         fill: bool = True,
@@ -72,7 +72,8 @@ class Engine:
                 is touched. None for all sources.
             dry_run: write nothing; the report tells what would be done.
             confirm_removals: documents may go also where most of a source is gone.
-            explained: the same, because whoever calls saw the files go.
+            seen_gone: document paths and folders that whoever calls saw go, so that they need
+                no confirmation.
             sources_complete: the settings name all sources there are, so that documents of
                 others are to go. Only with ``paths`` None.
             dropped: names of sources whose documents are to go, whatever ``paths`` says.
@@ -90,9 +91,10 @@ class Engine:
         wanted = Wanted(
             scope=paths,
             dry_run=dry_run,
-            agreed=confirm_removals or explained,
+            agreed=confirm_removals,
             sources_complete=sources_complete,
             dropped=dropped,
+            seen_gone=seen_gone,
         )
         run = self.run(wanted, progress=progress, on_change=on_change)
         cancel = cancel or threading.Event()

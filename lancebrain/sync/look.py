@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from lancebrain.config import Settings
 from lancebrain.kinds import EXTENSIONS, MARKDOWN, TEXT, extension_of
-from lancebrain.sources import Discovery, discover
+from lancebrain.sources import Discovery, IgnoreRules, discover
 from lancebrain.store import DocumentStat
 from lancebrain.types import Problem, Source, SourceFile
 
@@ -35,6 +35,8 @@ class Look:
         removed: documents to remove.
         problems: of sources and files, each with its path.
         states: of each root that was looked at, by source: ok, missing, unreadable, empty.
+        folders: absolute names of those that were looked into, for a watcher.
+        rules: of each source, as they are now.
     """
 
     unchanged: int = 0
@@ -43,6 +45,8 @@ class Look:
     removed: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     states: dict[str, str] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+    rules: dict[str, IgnoreRules] = field(default_factory=dict)
 
 
 def look(
@@ -54,6 +58,7 @@ def look(
     agreed: bool = False,
     sources_complete: bool = False,
     dropped: Collection[str] = (),
+    seen_gone: Collection[str] = (),
 ) -> Look:
     """Compare the disk with what the table knows.
 
@@ -62,34 +67,36 @@ def look(
         now_ns: the wall clock.
         scope: document paths and folders to look at, nothing outside of them is touched; None
             for everything.
-        agreed: removals are confirmed or explained, see :mod:`.removals`.
+        agreed: a person confirmed the removals, see :mod:`.removals`.
         sources_complete: documents of a source that the settings do not name are to go.
         dropped: names of sources whose documents are to go, unless the settings name them.
+        seen_gone: document paths and folders that the watcher saw go.
     """
     result = Look()
-    by_source = _by_source(known)
-    gone: list[Gone] = []
+    without_file: list[Gone] = []
     for source in settings.sources:
         only = None if scope is None else _within(source.name, scope)
         if only == []:
             continue
-        of_source = by_source.get(source.name, {})
-        in_scope = of_source if only is None else _under(of_source, only)
+        documents = _under(known, only or [source.name])
         found = _discover(source, settings, only)
-        changed = [file for file in found.files if _to_read(source, file, in_scope.get(file.path))]
+        changed = _to_read(source, found.files, documents)
         result.unchanged += len(found.files) - len(changed)
         result.changed += changed
         result.problems += found.problems
         result.states[source.name] = found.state
-        paths = _without_file(found, in_scope)
-        gone.append(Gone(source.name, found.state, paths, known=len(of_source)))
+        result.folders += found.folders
+        result.rules[source.name] = found.rules
+        without_file.append(Gone(source.name, found.state, _without_file(found, documents)))
     complete = scope is None and sources_complete
-    unnamed = by_source.keys() - {source.name for source in settings.sources}
-    for name in unnamed if complete else unnamed.intersection(dropped):
-        result.removed += by_source[name]
+    unnamed = {path.partition("/")[0] for path in known} if complete or dropped else set()
+    unnamed -= {source.name for source in settings.sources}
+    if not complete:
+        unnamed.intersection_update(dropped)
+    result.removed += _under(known, unnamed)
     result.changed.sort(key=lambda file: file.mtime_ns, reverse=True)
-    _find_moves(result, gone, known, now_ns)
-    _settle_removals(result, gone, agreed=agreed)
+    _find_moves(result, without_file, known, now_ns)
+    _settle_removals(result, without_file, known, agreed=agreed, seen_gone=seen_gone)
     return result
 
 
@@ -100,31 +107,46 @@ def may_have_changed(file: SourceFile, stat: DocumentStat) -> bool:
     it was looked at: then it may have been changed once more within one tick of the clock. A
     tick is 10 ms at most on file systems with fractions of seconds and up to 2 s on others.
     """
-    if stat.size != file.size or stat.mtime_ns != file.mtime_ns:
+    size, mtime_ns, ctime_ns, looked_at_ns = stat[:4]
+    if size != file.size or mtime_ns != file.mtime_ns:
         return True
-    if file.ctime_ns and stat.ctime_ns and stat.ctime_ns != file.ctime_ns:
+    if ctime_ns != file.ctime_ns and ctime_ns and file.ctime_ns:
         return True
-    newest = max(file.mtime_ns, file.ctime_ns)
-    coarse = (file.ctime_ns or file.mtime_ns) % _SECOND_NS == 0
-    margin = _COARSE_MARGIN_NS if coarse else _FINE_MARGIN_NS
-    return newest + margin > stat.looked_at_ns
+    newest = max(mtime_ns, ctime_ns)
+    if newest + _COARSE_MARGIN_NS <= looked_at_ns:
+        return False
+    is_coarse = (ctime_ns or mtime_ns) % _SECOND_NS == 0
+    return is_coarse or newest + _FINE_MARGIN_NS > looked_at_ns
 
 
-def expected_kind(source: Source, path: str) -> str | None:
+def expected_kind(source: Source, extension: str) -> str | None:
     """The reader that the source's settings or the file's name ask for; None: the content does."""
     if source.kind is not None:
         return source.kind
-    extension = extension_of(path)
     return next((kind for kind in (MARKDOWN, TEXT) if extension in EXTENSIONS[kind]), None)
 
 
-def _to_read(source: Source, file: SourceFile, stat: DocumentStat | None) -> bool:
-    return (
-        stat is None
-        or may_have_changed(file, stat)
-        or stat.domain != source.domain
-        or (stat.kind != REFUSED and stat.kind != (expected_kind(source, file.path) or stat.kind))
-    )
+def _to_read(
+    source: Source, files: Iterable[SourceFile], known: Mapping[str, DocumentStat]
+) -> list[SourceFile]:
+    """The files whose document is not there, or may not be up to date; ten thousands a second."""
+    kinds: dict[str, tuple[str | None, ...]] = {}
+    to_read: list[SourceFile] = []
+    for file in files:
+        path = file.path
+        stat = known.get(path)
+        ending = path[path.rfind(".") :]
+        if ending not in kinds:
+            expected = expected_kind(source, extension_of(path))
+            kinds[ending] = () if expected is None else (expected, REFUSED)
+        if (
+            stat is None
+            or may_have_changed(file, stat)
+            or stat.domain != source.domain
+            or (kinds[ending] and stat.kind not in kinds[ending])
+        ):
+            to_read.append(file)
+    return to_read
 
 
 def _discover(source: Source, settings: Settings, only: list[str] | None) -> Discovery:
@@ -139,25 +161,20 @@ def _discover(source: Source, settings: Settings, only: list[str] | None) -> Dis
     )
 
 
-def _by_source(known: Mapping[str, DocumentStat]) -> dict[str, dict[str, DocumentStat]]:
-    by_source: defaultdict[str, dict[str, DocumentStat]] = defaultdict(dict)
-    for path, stat in known.items():
-        by_source[path.partition("/")[0]][path] = stat
-    return by_source
-
-
 def _within(name: str, scope: Iterable[str]) -> list[str] | None:
     """The part of a scope that lies in a source; None: all of it."""
     clean = [path.rstrip("/") for path in scope]
     return None if name in clean else [path for path in clean if path.startswith(f"{name}/")]
 
 
-def _under(documents: Mapping[str, DocumentStat], scope: Sequence[str]) -> dict[str, DocumentStat]:
-    """The documents that are in the scope or in a folder of it."""
-    exact = set(scope)
-    folders = tuple(f"{path}/" for path in scope)
+def _under(
+    documents: Mapping[str, DocumentStat], places: Collection[str]
+) -> dict[str, DocumentStat]:
+    """The documents that are at one of the places or in a folder there."""
+    exact = set(places)
+    folders = tuple(f"{path}/" for path in places)
     return {
-        path: stat for path, stat in documents.items() if path in exact or path.startswith(folders)
+        path: stat for path, stat in documents.items() if path.startswith(folders) or path in exact
     }
 
 
@@ -171,12 +188,12 @@ def _without_file(found: Discovery, documents: Mapping[str, DocumentStat]) -> li
 
 def _find_moves(
     result: Look,
-    gone: Sequence[Gone],
+    without_file: Sequence[Gone],
     known: Mapping[str, DocumentStat],
     now_ns: Callable[[], int],
 ) -> None:
     """Match new files with documents whose file is gone, one to one, by their bytes."""
-    leaving = [*result.removed, *(path for of_source in gone for path in of_source.paths)]
+    leaving = [*result.removed, *(path for gone in without_file for path in gone.paths)]
     if not leaving:
         return
     sizes = {known[path].size for path in leaving}
@@ -198,17 +215,29 @@ def _find_moves(
     result.changed = [file for file in result.changed if file.path not in moved]
 
 
-def _settle_removals(result: Look, gone: Sequence[Gone], *, agreed: bool) -> None:
+def _settle_removals(
+    result: Look,
+    without_file: Sequence[Gone],
+    known: Mapping[str, DocumentStat],
+    *,
+    agreed: bool,
+    seen_gone: Collection[str],
+) -> None:
+    """Remove what may go; of the rest tell why it stays."""
     moved = {old for old, _ in result.moved}
     result.removed = [path for path in result.removed if path not in moved]
-    for of_source in gone:
-        paths = [path for path in of_source.paths if path not in moved]
-        rest = replace(of_source, paths=paths)
-        problem = problem_with(rest, agreed=agreed)
-        if problem is None:
-            result.removed += paths
-        else:
+    for gone in without_file:
+        paths = {path: known[path] for path in gone.paths if path not in moved}
+        explained = paths if agreed else _under(paths, seen_gone)
+        asking = [path for path in paths if path not in explained]
+        problem = problem_with(
+            replace(gone, paths=asking),
+            known=len(_under(known, [gone.source])) if asking else 0,
+        )
+        if problem is not None:
             result.problems.append(problem)
+        kept = set(asking) if problem else ()
+        result.removed += [path for path in paths if path not in kept]
 
 
 def _sha256(file: SourceFile, now_ns: Callable[[], int]) -> str:

@@ -1,13 +1,11 @@
 """What may be removed: only what is surely gone, and never most of a source unasked.
 
 Pure; the look calls it with the documents that have no file any more. It has none to ask about
-where a root or a folder cannot be read: nothing is gone there.
+where a root or a folder cannot be read, where a person confirmed the removals, and where the
+watcher saw the files go.
 
-1. Of a root that is suddenly empty (a mount point without its disk), nothing is removed until it
-   is confirmed or explained.
-2. More than half of a source, and more than 50 documents, wait for the same.
-
-"Explained" means that whoever calls saw the files go: the watcher, or a git operation.
+1. Of a root that is suddenly empty (a mount point without its disk), nothing is removed.
+2. More than half of a source, and more than 50 documents, wait to be confirmed.
 """
 
 from __future__ import annotations
@@ -31,24 +29,22 @@ class Gone:
         source: its name.
         state: of its root: ``ok``, ``missing``, ``unreadable``, ``empty``.
         paths: the documents.
-        known: how many documents of the source the table has.
     """
 
     source: str
     state: str
     paths: Sequence[str]
-    known: int
 
 
-def problem_with(gone: Gone, *, agreed: bool) -> Problem | None:
+def problem_with(gone: Gone, *, known: int) -> Problem | None:
     """Why the documents stay; None when they may go.
 
     Args:
-        agreed: a person confirmed the removals, or they are explained.
+        known: how many documents of the source the table has.
     """
-    if agreed or not gone.paths:
-        return None
     count = len(gone.paths)
+    if not count:
+        return None
     if gone.state == "empty":
         return Problem(
             gone.source,
@@ -56,11 +52,11 @@ def problem_with(gone: Gone, *, agreed: bool) -> Problem | None:
             f"The folder of {gone.source} is suddenly empty; its {count} documents are kept. "
             f"{_HOW}",
         )
-    if count > MAX_UNASKED and 2 * count > gone.known:
+    if count > MAX_UNASKED and 2 * count > known:
         return Problem(
             gone.source,
             "removals-waiting",
-            f"{count} of the {gone.known} documents of {gone.source} have no file any more; "
+            f"{count} of the {known} documents of {gone.source} have no file any more; "
             f"they are kept. {_HOW}",
         )
     return None

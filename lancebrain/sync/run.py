@@ -25,6 +25,7 @@ from .vectors import Vectors, missing
 
 if TYPE_CHECKING:
     from lancebrain.config import Settings
+    from lancebrain.sources import IgnoreRules
 
 SMALL = 100
 """Up to so many texts are embedded before the commit; more are committed as text first."""
@@ -60,9 +61,10 @@ class Wanted:
     Attributes:
         scope: document paths, folders or source names to look at; None for all sources.
         dry_run: write nothing.
-        agreed: removals are confirmed or explained.
+        agreed: a person confirmed the removals.
         sources_complete: documents of sources that the settings do not name are to go.
         dropped: names of sources whose documents are to go.
+        seen_gone: document paths and folders that the watcher saw go.
         text_only: no text is embedded, however few there are; a backfill does it later.
     """
 
@@ -71,6 +73,7 @@ class Wanted:
     agreed: bool = False
     sources_complete: bool = False
     dropped: Collection[str] = ()
+    seen_gone: Collection[str] = ()
     text_only: bool = False
 
 
@@ -81,6 +84,7 @@ class Run:
         embedded: texts that the model was given.
         committed: whether anything was written.
         text_first: whether rows were written that still lack their vector.
+        folders, rules, states: what the look found, see :class:`lancebrain.sync.look.Look`.
     """
 
     def __init__(
@@ -113,6 +117,9 @@ class Run:
         self._problems: list[Problem] = []
         self._unread: list[Problem] = []
         self._version = store.version
+        self.folders: list[str] = []
+        self.rules: dict[str, IgnoreRules] = {}
+        self.states: dict[str, str] = {}
         self.embedded = 0
         self.committed = False
         self.text_first = False
@@ -164,7 +171,11 @@ class Run:
             agreed=self._wanted.agreed,
             sources_complete=self._wanted.sources_complete,
             dropped=self._wanted.dropped,
+            seen_gone=self._wanted.seen_gone,
         )
+        self.folders += found.folders
+        self.rules |= found.rules
+        self.states |= found.states
         self._counts["unchanged"] += found.unchanged
         self._problems += found.problems
         self._unread += found.problems
