@@ -1,0 +1,245 @@
+"""nDCG@10 on labelled questions: keyword, vector and fused, all with the same settings.
+
+Every paragraph becomes a Markdown file and goes the real way: sync, chunks, table, search. A
+document stands where its best chunk stands.
+
+    paragraphs  sets of ``corpus.jsonl``, ``queries.jsonl``, ``qrels.jsonl`` in a folder each;
+                ``mixed`` is the mean over all of them in one index; ``en > zh`` are the first
+                set's questions on the second's paragraphs
+    vault       the project's own questions on its demo vault and more notes; ``among all`` has
+                the paragraphs in the same index
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+import lancebrain
+from benchmarks.measure import say
+from lancebrain.embedders import Embedder, load_embedder
+from lancebrain.evaluation import (
+    LabelledQuestion,
+    LabelledSet,
+    evaluate,
+    load_labelled_set,
+    load_questions,
+    ndcg_at_k,
+)
+from lancebrain.types import Mode
+
+_PROJECT = Path(__file__).parents[2]
+_NOTES = {"vault": _PROJECT / "demo" / "vault", "notes": _PROJECT / "tests" / "notes"}
+_VARIABLE = "LANCEBRAIN_LABELLED_SETS"
+_SETS = {"en": "xquad_en", "zh": "xquad_zh", "ja": "jsquad_ja"}
+_HITS = 30  # several may be of one document, and ten documents are measured
+_MODES: tuple[Mode, ...] = get_args(Mode)
+_Row = tuple[str, Sequence[float]]
+
+
+class _Remembering:
+    """An embedder that embeds each text once; several indices hold the same paragraphs.
+
+    Args:
+        file: an ``.npz`` to begin with and to :meth:`save` to, or None.
+    """
+
+    def __init__(self, inner: Embedder, file: Path | None) -> None:
+        self._inner = inner
+        self._file = file
+        self.name = inner.name
+        self.fingerprint = inner.fingerprint
+        self.dim = inner.dim
+        self.fusion_weight = inner.fusion_weight
+        self.languages = inner.languages
+        self._passages: dict[str, NDArray[np.float32]] = {}
+        self._queries: dict[str, NDArray[np.float32]] = {}
+        if file is not None and file.exists():
+            kept = np.load(file)
+            if str(kept["fingerprint"]) == self.fingerprint:
+                self._passages = dict(zip(kept["texts"].tolist(), kept["vectors"], strict=True))
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See :class:`lancebrain.embedders.base.Embedder`."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._passages]
+        self._passages |= zip(new, self._inner.embed_passages(new), strict=True)
+        return np.stack([self._passages[text] for text in texts])
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """See :class:`lancebrain.embedders.base.Embedder`."""
+        if text not in self._queries:
+            self._queries[text] = self._inner.embed_query(text)
+        return self._queries[text]
+
+    def save(self) -> None:
+        """Keep the passages' vectors for the next run."""
+        if self._file is not None and self._passages:
+            np.savez(
+                self._file,
+                fingerprint=self.fingerprint,
+                texts=np.array(list(self._passages), dtype=np.str_),
+                vectors=np.stack(list(self._passages.values())),
+            )
+
+
+def main(argv: Sequence[str]) -> int:
+    """See the module."""
+    parser = argparse.ArgumentParser(
+        prog="bench.py quality",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "data",
+        type=Path,
+        nargs="?",
+        default=os.environ.get(_VARIABLE),
+        help=f"folder of the sets {', '.join(_SETS.values())}; by default ${_VARIABLE}; "
+        "without either, only the project's own questions are asked",
+    )
+    parser.add_argument("--model", default="usem3")
+    parser.add_argument("--sample", type=int, metavar="N", help="ask N questions of each set only")
+    parser.add_argument("--cache", type=Path, metavar="FILE.npz", help="keep vectors between runs")
+    options = parser.parse_args(argv)
+    embedder = _Remembering(load_embedder(options.model), options.cache)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        sets: dict[str, LabelledSet] = {}
+        if options.data is not None:
+            sets = {short: load_labelled_set(options.data / name) for short, name in _SETS.items()}
+        paragraphs = {short: _as_files(folder / short, one) for short, one in sets.items()}
+        if sets:
+            _print_paragraphs(folder, sets, paragraphs, embedder, options.sample)
+        _print_own("vault", _open(folder / "own-index", _NOTES, embedder))
+        if sets:
+            everything = _NOTES | paragraphs
+            _print_own("vault among all", _open(folder / "all-index", everything, embedder))
+    embedder.save()
+    return 0
+
+
+def _as_files(folder: Path, labelled: LabelledSet) -> Path:
+    """Each paragraph as ``ID.md``: its title as a heading, then its text."""
+    folder.mkdir()
+    for name, paragraph in labelled.corpus.items():
+        text = f"# {paragraph.title}\n\n{paragraph.text}\n"
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def _open(index: Path, folders: Mapping[str, Path], embedder: Embedder) -> lancebrain.Brain:
+    brain = lancebrain.open(index, model=embedder.name, embedder=embedder)
+    report = brain.sync(list(folders.values()))
+    say(f"{index.name}: {report.added} documents, {report.rows_written} rows")
+    return brain
+
+
+def _documents(brain: lancebrain.Brain, mode: Mode, question: str) -> list[str]:
+    """Paths of the documents found, best first; a folded one follows the one it is named by."""
+    answer = brain.search(question, mode=mode, limit=_HITS, look=False)
+    paths = (path for hit in answer.hits for path in (hit.path, *(p.path for p in hit.also_at)))
+    return list(dict.fromkeys(paths))
+
+
+def _print_paragraphs(
+    folder: Path,
+    sets: Mapping[str, LabelledSet],
+    paragraphs: Mapping[str, Path],
+    embedder: Embedder,
+    sample: int | None,
+) -> None:
+    questions = {short: _sampled(one.queries, sample) for short, one in sets.items()}
+    own = {
+        short: _open(folder / f"{short}-index", {short: path}, embedder)
+        for short, path in paragraphs.items()
+    }
+    together = _open(folder / "mixed-index", paragraphs, embedder)
+    crossings = [("en", "zh"), ("zh", "en")]
+    ndcg: list[_Row] = []
+    precision: list[_Row] = []
+    for mode in _MODES:
+        say(f"asking by {mode}")
+        alone = [_measured(own[s], s, sets[s], questions[s], mode) for s in sets]
+        mixed = [_measured(together, s, sets[s], questions[s], mode) for s in sets]
+        across = [
+            _measured(own[to], to, sets[to], _shared(questions[asked], sets[to]), mode)
+            for asked, to in crossings
+        ]
+        ndcg.append(
+            (mode, [*(s[0] for s in alone), fmean(s[0] for s in mixed), *(s[0] for s in across)])
+        )
+        precision.append(
+            (mode, [*(s[1] for s in alone), fmean(s[1] for s in mixed), *(s[1] for s in across)])
+        )
+    columns = [*sets, "mixed", *(f"{asked} > {to}" for asked, to in crossings)]
+    _print_table("nDCG@10, paragraphs", columns, ndcg)
+    _print_table("R-precision, paragraphs", columns, precision)
+
+
+def _sampled(queries: Mapping[str, str], sample: int | None) -> Mapping[str, str]:
+    if sample is None or sample >= len(queries):
+        return queries
+    chosen = random.Random(7).sample(sorted(queries), sample)
+    return {name: queries[name] for name in chosen}
+
+
+def _shared(questions: Mapping[str, str], other: LabelledSet) -> Mapping[str, str]:
+    """The questions that the other set has too, in another language."""
+    return {name: text for name, text in questions.items() if name in other.qrels}
+
+
+def _measured(
+    brain: lancebrain.Brain,
+    source: str,
+    labelled: LabelledSet,
+    questions: Mapping[str, str],
+    mode: Mode,
+) -> tuple[float, float]:
+    """nDCG@10 and R-precision."""
+    qrels = {
+        name: {f"{source}/{document}.md": grade for document, grade in judgements.items()}
+        for name, judgements in labelled.qrels.items()
+    }
+    scores = evaluate(partial(_documents, brain, mode), questions, qrels)
+    return scores.ndcg_at_10, scores.r_precision
+
+
+def _print_own(title: str, brain: lancebrain.Brain) -> None:
+    questions = load_questions(_PROJECT / "tests" / "questions.jsonl")
+    groups: dict[str, list[LabelledQuestion]] = {"all": questions}
+    for question in questions:
+        groups.setdefault(question.kind, []).append(question)
+    for question in questions:
+        groups.setdefault(f"{question.kind} {question.language}", []).append(question)
+    rows: list[_Row] = []
+    for mode in _MODES:
+        gained = {
+            question: ndcg_at_k(
+                _documents(brain, mode, question.query), dict.fromkeys(question.paths, 1)
+            )
+            for question in questions
+        }
+        rows.append((mode, [fmean(gained[q] for q in group) for group in groups.values()]))
+    columns = [f"{name} ({len(group)})" for name, group in groups.items()]
+    _print_table(f"nDCG@10, {title}", columns, rows)
+
+
+def _print_table(title: str, columns: Sequence[str], rows: Sequence[_Row]) -> None:
+    print(f"\n| {title} | {' | '.join(columns)} |")
+    print(f"|---|{'---|' * len(columns)}")
+    for name, values in rows:
+        cells = (re.sub(r"^0", "", f"{value:.3f}") for value in values)
+        print(f"| {name} | {' | '.join(cells)} |")
+    sys.stdout.flush()
