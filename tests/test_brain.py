@@ -136,9 +136,12 @@ def test_an_index_that_is_locked_answers_with_what_it_has(
         answer = brain.search("quokka", mode="keyword")
         assert len(answer.hits) == 1
         assert any("may be missing" in note for note in answer.notes)
-        with lancebrain.open(
-            brain.settings.index, model="stand-in", lock_timeout_s=0.1
-        ) as impatient, pytest.raises(IndexLockedError):
+        with (
+            lancebrain.open(
+                brain.settings.index, model="stand-in", lock_timeout_s=0.1
+            ) as impatient,
+            pytest.raises(IndexLockedError),
+        ):
             impatient.sync()
 
 
