@@ -13,11 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lancebrain.readers import secrets
-from lancebrain.readers.secrets import mask
 from tests.session_logs import Claude, codex_meta, codex_said, document, jsonl, said, text
 
 CHANCE = random.Random(7)
 ALPHANUMERIC = string.ascii_letters + string.digits
+
+
+def mask(text: str) -> tuple[str, int]:
+    return secrets.mask([text])[0]
 
 
 def made(length: int, alphabet: str = ALPHANUMERIC) -> str:
@@ -171,6 +174,14 @@ def test_the_count_goes_on_and_a_repeated_turn_counts_once() -> None:
     question = log.user([text(f"Use {SECRETS['slack']}")])
     found = document("claude", jsonl(question, question), mask_secrets=True)
     assert found.metadata["masked_secrets"] == 1
+
+
+def test_texts_are_masked_each_by_itself_however_many_they_are() -> None:
+    key = SECRETS["private key"]
+    halves = [key[:100], key[100:]]
+    texts = [*ORDINARY, *SECRETS.values(), "x " * 70_000, *halves, SECRETS["jwt"]]
+    assert secrets.mask(texts) == [mask(text) for text in texts]
+    assert secrets.no_mask(texts) == [(text, 0) for text in texts]
 
 
 def test_the_rules_are_not_loaded_for_words_that_hold_no_token(

@@ -39,18 +39,18 @@ _NOTHING_SAID = frozenset({"(no content)", "No response requested."})
 # --- a line's first bytes ---------------------------------------------------------------------
 
 _MEMBERS = (
-    r'(?:(?!"(?:type|message|attachment|content)":)'
-    r'"[A-Za-z_$]++":(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|[a-z0-9.-]++),)*+'
+    r'(?:"(?!(?:type|message|attachment|content)")[^"\\]*+":'
+    r'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"{}\[\],]*+),)*+'
 )
 """Members with plain values, before the one that tells what the record is."""
 
 _SILENT_NAMES = "|".join([*sorted(_SILENT_TYPES), _SILENT_PREFIX + "[a-z-]+"])
 _LINE = re.compile(
     (
-        rf'\{{{_MEMBERS}(?:(?P<silent>"type":"(?:{_SILENT_NAMES})"'
+        rf'\{{{_MEMBERS}(?:(?P<blocks>(?:"type":"(?:user|assistant)",{_MEMBERS})?'
+        r'"message":\{(?:"(?:type|role|id|model)":"[^"\\]*+",)*+"content":\[)'
+        rf'|"type":"(?:{_SILENT_NAMES})"'
         rf'|(?:"type":"attachment",{_MEMBERS})?"attachment":\{{"type":"(?!queued_command")[a-z_]+")'
-        rf'|(?P<blocks>(?:"type":"(?:user|assistant)",{_MEMBERS})?'
-        r'"message":\{(?:"(?:type|role|id|model)":"[^"\\]*+",)*+"content":\[))'
     ).encode()
 )
 _HEAD = re.compile(
@@ -81,7 +81,7 @@ def _classify(head: bytes) -> Verdict:
     if match is None:
         return Verdict.PARSE
     # In a list of blocks, speech is in text blocks alone.
-    return Verdict.SILENT if match["silent"] else Verdict.SILENT_WITHOUT_TEXT
+    return Verdict.SILENT_WITHOUT_TEXT if match["blocks"] else Verdict.SILENT
 
 
 # --- records ----------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import base64
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +25,8 @@ from .turn import Turn, moment, one_line
 MAX_REMEMBERED = 50_000
 """Turns with an id up to which a log can be resumed; each takes 8 bytes of the carried state."""
 
-Mask = Callable[[str], tuple[str, int]]
-"""Text → the text with its secrets masked, and how many they were."""
+Mask = Callable[[Sequence[str]], list[tuple[str, int]]]
+"""Texts → each with its secrets masked, and how many they were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Conversation:
     """Collects the turns of one log.
 
     Args:
-        mask: masks secrets; applied to every text and title before it is kept.
+        mask: masks secrets, of every text and title before it is handed out.
         subagents: keep what agents said among themselves.
         carried: what :meth:`carried` gave at the end of an earlier reading of the same log.
 
@@ -112,39 +112,46 @@ class Conversation:
         if not text or self.silent or (spare and role in self._first_rank):
             return
         digest = _digest(text)
-        if key is not None and self._seen.get(_digest(key)) == digest:
+        name = None if key is None else _digest(key)
+        if name is not None and self._seen.get(name) == digest:
             return
-        place = self._place_of(key)
+        place, repeated = self._places.get(key or ""), False
+        if place is None and name is not None and name in self._handed_out:
+            self.stale = True
         if place is None and message is not None and not self.stale:
             place, repeated = self._place_of_version(message, text)
-            if repeated:
-                self._remember(key, digest, place)
-                return
         if self.stale:
             return
-        masked, count = self._mask(text)
-        first = None if place is None else self.turns[place]
-        turn = Turn(
-            role=role,
-            text=masked,
-            line=first.line if first else self.line,
-            said_at=moment(said_at),
-            masked=count,
-            asks=role == "user" if asks is None else asks,
-            alone=first.alone if first else self._alone,
-            spare=spare,
-            tags=tags,
-        )
+        if not repeated:
+            turn = Turn(
+                role=role,
+                text=text,
+                line=self.line,
+                said_at=moment(said_at),
+                asks=role == "user" if asks is None else asks,
+                alone=self._alone,
+                spare=spare,
+                tags=tags,
+            )
+            place = self._put(turn, place)
+            if message is not None:
+                self._versions = [version for version in self._versions if version.place != place]
+                self._versions.append(_Version(len(text), digest, text, place))
+        if key is not None and name is not None:
+            self._seen[name] = digest
+            if place is not None:
+                self._places[key] = place
+
+    def _put(self, turn: Turn, place: int | None) -> int:
+        """Append a turn, or put it in the place of an earlier one; its place."""
         if place is None:
-            place = len(self.turns)
             self.turns.append(turn)
             self._alone = False
-        else:
-            self.turns[place] = turn
-        self._remember(key, digest, place)
-        if message is not None:
-            self._versions = [version for version in self._versions if version.place != place]
-            self._versions.append(_Version(len(text), digest, text, place))
+            return len(self.turns) - 1
+        first = self.turns[place]
+        turn.line, turn.alone = first.line, first.alone
+        self.turns[place] = turn
+        return place
 
     def outrank(self, role: str) -> None:
         """The log holds turns of the first rank in ``role``: its spare ones do not count."""
@@ -159,8 +166,8 @@ class Conversation:
 
     def title(self, rank: str, text: object) -> None:
         """A title of the session: ``custom``, ``generated`` or ``summary``; the last counts."""
-        if isinstance(text, str) and (line := one_line(self._mask(text)[0])):
-            self._titles[rank] = line
+        if isinstance(text, str) and text.strip():
+            self._titles[rank] = one_line(self._mask([text])[0][0])
 
     def skipped(self, kind: str) -> None:
         """A record of a kind that nobody knows; ``""`` if it does not name one."""
@@ -176,8 +183,10 @@ class Conversation:
             turn for turn in self.turns if not (turn.spare and turn.role in self._first_rank)
         ]
         self._spare_roles.update(turn.role for turn in self.turns if turn.spare)
+        masked = self._mask([turn.text for turn in self.turns])
         answered: list[tuple[Turn, str]] = []
-        for turn in self.turns:
+        for turn, (text, count) in zip(self.turns, masked, strict=True):
+            turn.text, turn.masked = text, count
             self._tags += [tag for tag in turn.tags if tag not in self._tags]
             if turn.alone:
                 self._questions.clear()
@@ -240,19 +249,6 @@ class Conversation:
             "masked": self.masked_count,
             "span": self.span,
         }
-
-    def _remember(self, key: str | None, digest: int, place: int | None) -> None:
-        if key is not None:
-            self._seen[_digest(key)] = digest
-            if place is not None:
-                self._places[key] = place
-
-    def _place_of(self, key: str | None) -> int | None:
-        if key is None:
-            return None
-        if key not in self._places and _digest(key) in self._handed_out:
-            self.stale = True
-        return self._places.get(key)
 
     def _place_of_version(self, message: str, text: str) -> tuple[int | None, bool]:
         """Where an earlier, shorter version of ``text`` stands; whether ``text`` is old itself."""

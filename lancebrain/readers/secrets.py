@@ -15,6 +15,7 @@ could hold a token.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -24,8 +25,11 @@ from platformdirs import user_cache_path
 if TYPE_CHECKING:
     from kingfisher_sdk import Scanner
 
+_Span = tuple[int, int, str]  # start, end, kind
+
+_BATCH_CHARACTERS = 1 << 16
 _CANDIDATE = re.compile(r"(?<![A-Za-z0-9_+=-])[A-Za-z0-9_+=-]{16}")
-"""What every token has; Kingfisher is spared the texts without it."""
+"""What every token has; Kingfisher is not loaded before a text has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,32 +123,60 @@ _PLACEHOLDER = re.compile(
 """How the value of a password begins that only stands for one."""
 
 
-def mask(text: str) -> tuple[str, int]:
-    """Put ``[secret: kind]`` in the place of every secret.
+def mask(texts: Sequence[str]) -> list[tuple[str, int]]:
+    """Put ``[secret: kind]`` in the place of every secret, in each text by itself.
 
     Returns:
-        The masked text, and how many secrets were masked.
+        For each text what it is then, and how many secrets were masked.
     """
-    found = sorted([*_named(text), *_by_rules(text)], key=lambda span: (span[0], -span[1]))
+    masked: list[tuple[str, int]] = []
+    for batch in _batches(texts):
+        # Most texts hold no secret. What holds one shows also in all of them together, and one
+        # call costs less than many.
+        together = "\n\n".join(batch)
+        patterns = {id(p): p for hint, p in _HINTED if hint in together}.values()
+        by_rules = bool(_CANDIDATE.search(together) and _found_by_rules(together))
+        masked += [_masked(text, patterns, by_rules=by_rules) for text in batch]
+    return masked
+
+
+def no_mask(texts: Sequence[str]) -> list[tuple[str, int]]:
+    """The texts as they are: what stands for :func:`mask` when masking is switched off."""
+    return [(text, 0) for text in texts]
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        batch.append(text)
+        size += len(text)
+        if size > _BATCH_CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _masked(text: str, patterns: Iterable[_Pattern], *, by_rules: bool) -> tuple[str, int]:
+    found = _found_by_name(text, patterns)
+    if by_rules:
+        found += _found_by_rules(text)
+    if not found:
+        return text, 0
     parts: list[str] = []
     place = count = 0
-    for start, end, kind in found:
+    for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
         if start >= place:
             parts += [text[place:start], f"[secret: {kind}]"]
             count += 1
         place = max(place, end)
-    return ("".join([*parts, text[place:]]), count) if count else (text, 0)
+    return "".join([*parts, text[place:]]), count
 
 
-def no_mask(text: str) -> tuple[str, int]:
-    """The text as it is: what stands for :func:`mask` when masking is switched off."""
-    return text, 0
-
-
-def _named(text: str) -> list[tuple[int, int, str]]:
-    hinted = {id(pattern): pattern for hint, pattern in _HINTED if hint in text}
-    spans: list[tuple[int, int, str]] = []
-    for pattern in hinted.values():
+def _found_by_name(text: str, patterns: Iterable[_Pattern]) -> list[_Span]:
+    spans: list[_Span] = []
+    for pattern in patterns:
         group = "secret" if "secret" in pattern.regex.groupindex else 0
         spans += [
             (*match.span(group), pattern.kind)
@@ -154,11 +186,9 @@ def _named(text: str) -> list[tuple[int, int, str]]:
     return spans
 
 
-def _by_rules(text: str) -> list[tuple[int, int, str]]:
-    if not _CANDIDATE.search(text):
-        return []
+def _found_by_rules(text: str) -> list[_Span]:
     data = text.encode("utf-8", "replace")
-    spans: list[tuple[int, int, str]] = []
+    spans: list[_Span] = []
     for finding in _scanner().scan(data):
         if finding.visible:
             start, end = finding.location["start_offset"], finding.location["end_offset"]

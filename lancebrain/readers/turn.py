@@ -11,12 +11,12 @@ TITLE_WIDTH = 80
 """Display columns of a question where it stands above its answers, and of a title."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Turn:
     """One thing said.
 
     Attributes:
-        text: masked, stripped, never blank.
+        text: stripped, never blank; its secrets are masked once the conversation is finished.
         line: of the log, from 1.
         masked: secrets masked in it.
         asks: the turns after it answer it.
@@ -29,11 +29,11 @@ class Turn:
     text: str
     line: int
     said_at: datetime | None
-    masked: int
     asks: bool
     alone: bool
     spare: bool
     tags: tuple[str, ...]
+    masked: int = 0
 
 
 def moment(value: object) -> datetime | None:

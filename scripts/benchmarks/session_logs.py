@@ -3,15 +3,12 @@
 The shape follows what logs of coding agents are made of: about 3 % of the bytes is what people
 and the model said; the rest is tool calls and outputs, thinking, snapshots and bookkeeping, with
 an output of several megabytes on one line now and then. The same seed gives the same bytes.
-
-    python scripts/session_logs.py claude 50 /tmp/session.jsonl     # kind, megabytes, file
 """
 
 from __future__ import annotations
 
 import json
 import random
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -248,14 +245,3 @@ def _long_output(template: Record, session: _Session) -> Record:
         "timestamp": session.stamp(),
         "toolUseResult": {"stdout": output},
     }
-
-
-def main(arguments: list[str]) -> None:
-    kind, megabytes, name = arguments
-    said = write_log(Path(name), kind, int(megabytes) * MEGABYTE)
-    size = Path(name).stat().st_size
-    print(f"{name}: {size} bytes, {said} said ({said / size:.1%})")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
