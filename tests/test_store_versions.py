@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from lancebrain.store import Store
 from lancebrain.store.manifests import newest_manifests, version_of
 from lancebrain.store.retention import due_versions
 from lancebrain.types import Filter
-from tests.stored import make_store, put
+from tests.stored import STEP, make_store, put, unit
 
 DAY = timedelta(days=1)
 LATER = datetime.now(UTC) + 30 * DAY
@@ -68,25 +70,58 @@ def test_young_versions_stay_whatever_is_asked_for(store: Store) -> None:
     assert set(made) <= set(versions(store))
 
 
+REASONS = st.sampled_from(["sync", "rollback", "backfill", "maintenance", ""])
+
+
 @given(
-    ages=st.lists(st.integers(0, 100), min_size=1, max_size=12),
-    tagged=st.sets(st.integers(1, 12)),
+    made=st.lists(st.tuples(st.integers(0, 100), REASONS), min_size=1, max_size=14),
+    kept=st.sets(st.integers(1, 14)),
     keep=st.integers(0, 100),
 )
 def test_what_was_current_since_the_limit_can_still_be_read(
-    ages: list[int], tagged: set[int], keep: int
+    made: list[tuple[int, str]], kept: set[int], keep: int
 ) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    times = sorted(now - age * DAY for age in ages)
+    times = sorted(now - age * DAY for age, _ in made)
     made_at = dict(enumerate(times, start=1))
+    reasons = {version: reason for version, (_, reason) in enumerate(made, start=1) if reason}
+    due = due_versions(made_at, kept=kept, reasons=reasons, keep=keep * DAY, now=now)
+    left = set(made_at) - set(due)
+    assert kept & set(made_at) <= left
+    assert max(made_at) in left
+    texts = texts_of(sorted(made_at), reasons)
     limit = now - keep * DAY
-    due = due_versions(made_at, tagged, before=limit)
-    kept = set(made_at) - set(due)
-    assert tagged & set(made_at) <= kept
-    assert max(made_at) in kept
     for moment in (limit, *(t for t in times if t >= limit)):
         current = [version for version, at in made_at.items() if at <= moment]
-        assert not current or max(current) in kept
+        readable = [version for version in current if version in left]
+        assert not current or texts[max(current)] == texts[max(readable)]
+
+
+def texts_of(versions: list[int], reasons: dict[int, str]) -> dict[int, int]:
+    """A number for each version, equal where their texts are; unrecorded ones go with the next."""
+    state, states = 0, {}
+    for version in versions:
+        reason = next((reasons[v] for v in versions if v >= version and v in reasons), "")
+        state += reason not in ("backfill", "maintenance")
+        states[version] = state
+    return states
+
+
+def test_between_the_first_and_last_of_the_same_texts_versions_go_after_an_hour(
+    store: Store,
+) -> None:
+    first = put(store, {"n/a.md": [f"word{n}" for n in range(6)]}, embed=False)
+    filled = []
+    for n in range(6):
+        with store.lock(1):
+            filled.append(store.set_vectors([("n/a.md", n * STEP)], np.stack([unit(1)])))
+    second = put(store, {"n/b.md": ["word"]})
+    with store.lock(1):
+        store.maintain(keep_versions=7 * DAY, now=datetime.now(UTC) + timedelta(hours=2))
+    left = set(versions(store))
+    assert left & {first, *filled, second} == {first, filled[-1], second}
+    assert store.snapshot(first).pending() == 6
+    assert store.snapshot(filled[-1]).pending() == 0
 
 
 def test_a_restored_version_is_a_new_one_that_equals_it(store: Store) -> None:
@@ -144,15 +179,37 @@ def test_maintenance_is_asked_for_once_there_is_something_to_do(store: Store) ->
         put(store, {f"n/{number}.md": ["alpha"]})
     assert store.needs_maintenance()
     with store.lock(1):
-        report = store.maintain(keep_versions=DAY)
+        report = store.maintain(only_due=True)
     assert (report.fragments_before, report.fragments_after) == (22, 1)
     assert not store.needs_maintenance()
     assert store.snapshot().document_count() == 22
+    with store.lock(1):
+        assert store.maintain(only_due=True).version == store.snapshot().version
+
+
+def test_old_versions_alone_are_a_reason_for_maintenance(store: Store) -> None:
+    for number in range(3):
+        put(store, {f"n/{number}.md": ["alpha"]})
+    for number in range(20):
+        put(store, {"n/a.md": [f"alpha {number}"]})
+        if number % 9 == 8:
+            with store.lock(1):
+                store.maintain(keep_versions=DAY)
+    assert not store.needs_maintenance()
+    long_ago = (datetime.now(UTC) - 30 * DAY).timestamp()
+    manifests = newest_manifests(store.folder / "chunks.lance")
+    for manifest in manifests:
+        os.utime(manifest, (long_ago, long_ago))
+    assert store.needs_maintenance()
+    with store.lock(1):
+        assert store.maintain(only_due=True).versions_removed == len(manifests) - 1
+    assert store.snapshot().document_count() == 4
 
 
 def test_indices_cover_a_bulk_of_rows_after_they_were_ensured(store: Store) -> None:
     put(store, {f"n/{number}.md": ["alpha"] for number in range(1_500)}, embed=False)
     assert store.needs_maintenance()
+    assert store.is_index_behind()
     with store.lock(1):
         store.ensure_indices()
         version = store.snapshot().version
@@ -160,3 +217,13 @@ def test_indices_cover_a_bulk_of_rows_after_they_were_ensured(store: Store) -> N
     assert store.snapshot().version == version
     assert not store.needs_maintenance()
     assert len(store.snapshot().keyword_candidates("alpha", Filter(), 2_000)) == 1_500
+
+
+def test_a_lagging_index_is_caught_up_without_rewriting_the_rows(store: Store) -> None:
+    put(store, {f"n/{number}.md": ["alpha"] for number in range(1_500)}, embed=False)
+    data = set((store.folder / "chunks.lance" / "data").iterdir())
+    with store.lock(1):
+        report = store.maintain(only_due=True)
+    assert report.rebuilt == ("text",)
+    assert set((store.folder / "chunks.lance" / "data").iterdir()) == data
+    assert not store.needs_maintenance()

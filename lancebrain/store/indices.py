@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 
 _KEY_INDEX_ROWS = 10_000
 """From here a commit of 20 rows is quicker with both keys indexed; below, nothing is."""
-_VECTOR_INDEX_ROWS = 30_000
-"""From here a scan of all vectors takes longer than 50 ms (512 dimensions)."""
+_VECTOR_INDEX_ROWS = 15_000
+"""From here a scan of all vectors takes longer than 40 ms (512 dimensions)."""
 _VECTOR_SEGMENTS = 10
 """Lance adds a segment whenever it refreshes a vector index, and never joins them."""
 _PARTITION_ROWS = 16_384
 """Of the vector index; a quarter of this is the default, and takes twice as long to build."""
 _UNINDEXED_ROWS = 500
-_UNINDEXED_SHARE = 0.02
-"""Rows outside the full-text index that are borne: each thousand costs a search 30 ms."""
+_UNINDEXED_SHARE = 0.05
+"""Rows outside the full-text index that are borne: each thousand costs a search 30 ms, and
+building it takes 25 ms for each thousand rows of the table."""
 
 
 def build_full_text(table: Table) -> None:
@@ -56,23 +57,25 @@ def build_missing(table: Table) -> list[str]:
     return built
 
 
-def build_vectors(table: Table) -> bool:
-    """Build the vector index where it is due; whether it was.
+def vectors_due(table: Table) -> bool:
+    """Whether to build the vector index: there are enough vectors for one and it is not there,
+    or refreshes have left it in pieces."""
+    index = indices_of(table).get("vector")
+    if index is not None:
+        return bool(index.num_segments > _VECTOR_SEGMENTS)
+    return int(table.count_rows(EMBEDDED_ROWS)) >= _VECTOR_INDEX_ROWS
 
-    Due when there are enough vectors and no index, or when refreshes have left it in pieces.
-    """
+
+def build_vectors(table: Table) -> None:
+    """Build the vector index anew."""
     from lancedb.index import IvfRq
 
-    index = indices_of(table).get("vector")
     rows = int(table.count_rows(EMBEDDED_ROWS))
-    if rows < _VECTOR_INDEX_ROWS or (index and index.num_segments <= _VECTOR_SEGMENTS):
-        return False
     # Four bits a dimension find 99.8 % of the first hundred, three 99.3, two 89.
     config = IvfRq(
         distance_type="cosine", num_bits=4, num_partitions=max(1, rows // _PARTITION_ROWS)
     )
     table.create_index("vector", config=config, replace=True)
-    return True
 
 
 def is_behind(table: Table) -> bool:

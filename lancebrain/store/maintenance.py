@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 _SMALL_FRAGMENTS = 20
 """From about here every read and write is slower than after a compaction."""
+_ROWS_A_FRAGMENT = 2_000
+"""Without a vector index a compaction rewrites the whole table: one more piece for so many rows
+is borne before that."""
+_DUE_VERSIONS = 20
+"""Fewer old versions than this are not worth a cleanup."""
 _NEVER = timedelta(days=36_500)
 
 
@@ -47,45 +52,68 @@ class MaintenanceReport:
     seconds: float = 0.0
 
 
-def is_due(table: Table) -> bool:
-    """Whether it pays to maintain the table now; costs two milliseconds."""
-    fragments = table.stats()["fragment_stats"]["num_small_fragments"]
-    return fragments > _SMALL_FRAGMENTS or indices.is_behind(table)
+def is_due(table: Table, due_versions: Collection[int]) -> bool:
+    """Whether it pays to maintain the table now; costs some milliseconds.
+
+    Args:
+        due_versions: that a cleanup would remove.
+    """
+    return (
+        len(due_versions) >= _DUE_VERSIONS
+        or _is_in_pieces(table)
+        or indices.is_behind(table)
+        or indices.vectors_due(table)
+    )
 
 
 def maintain(
-    table: Table, folder: Path, *, kept: Collection[int], keep: timedelta, now: datetime
+    table: Table, folder: Path, due_versions: Collection[int], *, only_due: bool
 ) -> MaintenanceReport:
-    """Do all of it.
+    """Do what is due, or all of it.
 
     Args:
         table: at its newest version.
         folder: of the table.
-        kept: versions that stay however old they are.
-        keep: age up to which the others stay, see :func:`retention.drop_versions`.
-        now: UTC-aware.
+        due_versions: to clean up.
+        only_due: leave alone what does not pay yet: a compaction may rewrite the whole table.
     """
     started = time.monotonic()
     fragments = _fragment_count(table)
-    tombstones = int(table.count_rows(TOMBSTONES))
-    if tombstones:
-        table.delete(TOMBSTONES)
-    dropped = drop_versions(folder, kept, keep=keep, now=now)
-    rebuilt = refresh(table)
-    if indices.build_vectors(table):
+    tombstones, dropped, rebuilt = 0, 0, []
+    clean_up = len(due_versions) >= _DUE_VERSIONS or not only_due
+    if clean_up or _is_in_pieces(table):
+        tombstones = int(table.count_rows(TOMBSTONES))
+        if tombstones:
+            table.delete(TOMBSTONES)
+        if clean_up:
+            drop_versions(folder, due_versions)
+            dropped = len(due_versions)
+        rebuilt = _refresh(table)
+    elif indices.is_behind(table):
+        indices.build_full_text(table)
+        rebuilt = ["text"]
+    if indices.vectors_due(table):
+        indices.build_vectors(table)
         rebuilt.append("vector")
     return MaintenanceReport(
         version=table.version,
         tombstones=tombstones,
         fragments_before=fragments,
         fragments_after=_fragment_count(table),
-        versions_removed=len(dropped),
+        versions_removed=dropped,
         rebuilt=tuple(rebuilt),
         seconds=time.monotonic() - started,
     )
 
 
-def refresh(table: Table) -> list[str]:
+def _is_in_pieces(table: Table) -> bool:
+    small = table.stats()["fragment_stats"]["num_small_fragments"]
+    if "vector" in indices.indices_of(table):
+        return bool(small > _SMALL_FRAGMENTS)
+    return bool(small > _SMALL_FRAGMENTS + table.count_rows() // _ROWS_A_FRAGMENT)
+
+
+def _refresh(table: Table) -> list[str]:
     """Compact, bring every index up to date, and delete files that belong to no version.
 
     The index lock must be held: files of a write that is under way belong to no version yet.

@@ -1,4 +1,4 @@
-"""Which old versions go, decided from the manifests alone.
+"""Which old versions go. Pure, but for the removal of their manifests.
 
 LanceDB cleans up by age and refuses altogether once a tag is older than that age. So the
 manifests of the versions that go are removed here; what they alone referred to then belongs to
@@ -7,47 +7,71 @@ no version, and LanceDB's own cleanup takes it away.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from .manifests import manifest_file, newest_manifests, version_of
+from .manifests import manifest_file
 
 MIN_KEEP = timedelta(hours=1)
 """Cleaning up younger versions would take files from under readers."""
-
-
-def drop_versions(
-    table: Path, tagged: Collection[int], *, keep: timedelta, now: datetime
-) -> list[int]:
-    """Remove the manifests of versions that are due, and return these.
-
-    The caller holds the index lock. Each removal leaves a whole table.
-
-    Args:
-        table: the table's folder.
-        tagged: versions that stay in any case.
-        keep: age up to which the others stay; at least :data:`MIN_KEEP`.
-        now: UTC-aware.
-    """
-    made_at: dict[int, datetime] = {}
-    for manifest in newest_manifests(table):
-        made = datetime.fromtimestamp(manifest.stat().st_mtime, UTC)
-        made_at[version_of(manifest)] = made
-    due = due_versions(made_at, tagged, before=now - max(keep, MIN_KEEP))
-    for version in due:
-        manifest_file(table, version).unlink(missing_ok=True)
-    return due
+_QUIET = ("backfill", "maintenance")
+"""Reasons of versions that hold the same documents and texts as the version before."""
 
 
 def due_versions(
-    made_at: Mapping[int, datetime], tagged: Collection[int], *, before: datetime
+    made_at: Mapping[int, datetime],
+    *,
+    kept: Collection[int],
+    reasons: Mapping[int, str],
+    keep: timedelta,
+    now: datetime,
 ) -> list[int]:
-    """Versions that were replaced by another ``before`` that time, oldest first, tagged ones not.
+    """The versions to clean up, oldest first; never the newest.
 
-    So what was current at any time since ``before`` can still be read.
+    What was current at any time within ``keep`` can still be read. Of a run of versions with the
+    same texts, the first and the last stay for so long, those between go after an hour: filling
+    in vectors and maintenance rewrite much and change nothing.
+
+    Args:
+        made_at: when each version was made.
+        kept: versions that stay in any case.
+        reasons: of the versions that have a record.
+        keep: age up to which versions stay; at least :data:`MIN_KEEP`.
+        now: UTC-aware.
     """
     versions = sorted(made_at)
-    followed = pairwise(versions)
-    return [v for v, following in followed if v not in tagged and made_at[following] < before]
+    quiet = _quiet_versions(versions, reasons)
+    limit, limit_between = now - max(keep, MIN_KEEP), now - MIN_KEEP
+    due: list[int] = []
+    for version, following in pairwise(versions):
+        between = version in quiet and following in quiet
+        if version not in kept and made_at[following] < (limit_between if between else limit):
+            due.append(version)
+    return due
+
+
+def drop_versions(table: Path, versions: Iterable[int]) -> None:
+    """Remove the manifests of versions; the caller holds the index lock.
+
+    Each removal leaves a whole table, so it may be cut short anywhere.
+
+    Args:
+        table: the table's folder.
+    """
+    for version in versions:
+        manifest_file(table, version).unlink(missing_ok=True)
+
+
+def _quiet_versions(versions: Sequence[int], reasons: Mapping[int, str]) -> set[int]:
+    # Maintenance makes several versions and records the last: one without a record belongs to
+    # the next that has one.
+    quiet: set[int] = set()
+    reason = ""
+    for version in reversed(versions):
+        reason = reasons.get(version, reason)
+        if reason in _QUIET:
+            quiet.add(version)
+    # Nothing before the oldest could stand in for it.
+    return quiet.difference(versions[:1])

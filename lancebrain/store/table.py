@@ -26,6 +26,7 @@ from .lock import IndexLock
 from .maintenance import MaintenanceReport
 from .manifests import identity, manifest_file, newest_manifests, version_of
 from .recovery import drop_torn_versions, set_aside
+from .retention import due_versions
 from .rows import RowBatch, with_vectors
 from .schema import StoreInfo, info_of, new_info, table_schema
 from .snapshot import Snapshot
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from .connection import Table
 
 _CREATE_TIMEOUT_S = 60.0
+_KEEP_VERSIONS = timedelta(days=7)
 
 
 class Store:
@@ -237,7 +239,7 @@ class Store:
         with self._maintaining("building its indices") as table:
             indices.build_missing(table)
             if indices.is_behind(table):
-                maintenance.refresh(table)
+                indices.build_full_text(table)
 
     def is_index_behind(self) -> bool:
         """Whether so many rows are outside the full-text index that searches suffer."""
@@ -245,14 +247,23 @@ class Store:
             self._probe.checkout_latest()
             return indices.is_behind(self._probe)
 
-    def needs_maintenance(self) -> bool:
-        """Whether :meth:`maintain` would pay; costs two milliseconds."""
+    def needs_maintenance(self, *, keep_versions: timedelta = _KEEP_VERSIONS) -> bool:
+        """Whether :meth:`maintain` would pay; costs some milliseconds.
+
+        Args:
+            keep_versions: as for :meth:`maintain`.
+        """
+        due = self._due_versions(keep_versions, datetime.now(UTC))
         with self._guard, translated(self.folder, "looking at its state"):
             self._probe.checkout_latest()
-            return maintenance.is_due(self._probe)
+            return maintenance.is_due(self._probe, due)
 
     def maintain(
-        self, *, keep_versions: timedelta, now: datetime | None = None
+        self,
+        *,
+        keep_versions: timedelta = _KEEP_VERSIONS,
+        now: datetime | None = None,
+        only_due: bool = False,
     ) -> MaintenanceReport:
         """Purge removed rows, compact, refresh the indices and clean up old versions.
 
@@ -262,15 +273,23 @@ class Store:
             keep_versions: age up to which untagged versions stay; at least an hour. Tagged
                 versions stay always.
             now: UTC-aware; the present by default.
+            only_due: leave alone what does not pay yet: a compaction may rewrite the whole table.
         """
-        kept = set(self.tags().values())
-        now = now or datetime.now(UTC)
+        due = self._due_versions(keep_versions, now or datetime.now(UTC))
         with self._maintaining("maintaining it") as table:
-            report = maintenance.maintain(
-                table, table_folder(self.folder), kept=kept, keep=keep_versions, now=now
-            )
+            folder = table_folder(self.folder)
+            report = maintenance.maintain(table, folder, due, only_due=only_due)
         self.commits.prune()
         return report
+
+    def _due_versions(self, keep: timedelta, now: datetime) -> list[int]:
+        return due_versions(
+            self.versions(),
+            kept=set(self.tags().values()),
+            reasons={record.version: record.reason for record in self.commits.read()},
+            keep=keep,
+            now=now,
+        )
 
     def versions(self) -> dict[int, datetime]:
         """The versions that can be read, and when each was made."""
