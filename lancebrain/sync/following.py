@@ -1,0 +1,168 @@
+"""Which folders are watched, and whether that can be relied on; if not, polling it is.
+
+Between the watchers, which know folders, and the worker, which knows documents. Events go missing
+for good reasons (a network drive, a container, a limit of the system) and mostly in silence, so
+they have to prove themselves: a canary at the start and with every full look, and no full look
+may find what no event told of.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lancebrain.sources import document_path, file_of, source_of
+from lancebrain.types import Source
+
+from .events import Hints, hints_of, without_lost
+from .run import Run
+from .watcher import RECURSIVE, Events, Watcher
+from .watchstate import WatchState
+
+if TYPE_CHECKING:
+    from lancebrain.config import Settings
+    from lancebrain.sources import IgnoreRules
+
+_START_S = 5.0
+_CHECK_S = 2.0
+_MOST_WATCHERS = 4
+_EVENT_AGE_S = 3.0
+"""An event comes within milliseconds; a change older than this should have been told."""
+_MOST_MISSED = 2
+
+
+class Following:
+    """The watchers of one index.
+
+    Args:
+        settings: sources to follow, and whether to rely on events at all.
+        told: is handed hints, in a thread of a watcher.
+    """
+
+    def __init__(self, settings: Settings, told: Callable[[Hints], None]) -> None:
+        self.settings = settings
+        self._told = told
+        self._rules: dict[str, IgnoreRules] = {}
+        self._guard = threading.Lock()
+        self._watchers: list[Watcher] = []
+        self._watched: set[str] = set()
+        self._missed = 0
+        self._reason = "use_polling is set" if settings.use_polling else ""
+
+    def state(self, look_interval_s: float) -> WatchState:
+        """How the files are followed now."""
+        return WatchState(
+            "polling" if self._reason else "events",
+            self._reason,
+            len(self._watched),
+            look_interval_s,
+        )
+
+    @property
+    def is_polling(self) -> bool:
+        return bool(self._reason)
+
+    def update(self, run: Run, *, is_full: bool) -> list[str] | None:
+        """Watch what a look went through.
+
+        Args:
+            is_full: all sources were looked at, so that other folders are not there any more.
+
+        Returns:
+            Document paths of folders that were not watched before, and so have to be looked at
+            once more; None for everything.
+        """
+        self._rules = self._rules | run.rules
+        if self._reason or not run.states:
+            return []
+        folders = set(self._to_watch(run))
+        with self._guard:
+            self._watched = without_lost(self._watched, self._roots_away(run))
+            if is_full:
+                self._watched &= folders
+            new = folders - self._watched
+        if not new or not self._watch(new):
+            return []
+        if self._watched == new or len(new) > _MOST_WATCHERS * 10:
+            return None
+        places = ((source_of(self.settings.sources, Path(folder)), folder) for folder in new)
+        return [document_path(source, Path(folder)) for source, folder in places if source]
+
+    def check(self) -> None:
+        """See whether events still arrive."""
+        if not self._reason and not all(watcher.hears(_CHECK_S) for watcher in self._watchers):
+            self._give_up("file events do not arrive any more")
+
+    def found_without_event(self, paths: Iterable[str]) -> None:
+        """Hear of documents that a full look found new or changed and no event told of."""
+        sources = {source.name: source for source in self.settings.sources}
+        if any(_is_old(sources.get(path.partition("/")[0]), path) for path in paths):
+            self._missed += 1
+            if self._missed >= _MOST_MISSED and not self._reason:
+                self._give_up("files change without an event, as on a network drive")
+
+    def stop(self) -> None:
+        """Watch no more."""
+        for watcher in self._watchers:
+            watcher.stop()
+        self._watchers = []
+
+    def _watch(self, new: Collection[str]) -> bool:
+        """Begin to watch folders; False when that fails."""
+        joined = len(self._watchers) >= _MOST_WATCHERS
+        with self._guard:
+            folders = self._watched | set(new) if joined else set(new)
+        watcher = Watcher(folders, self.settings.index / "watch", self._heard, self._give_up)
+        watcher.start()
+        if not watcher.hears(_START_S):
+            watcher.stop()
+            self._give_up("file events do not arrive")
+            return False
+        before = self._watchers if joined else []
+        self._watchers = [*([] if joined else self._watchers), watcher]
+        for old in before:
+            old.stop()
+        with self._guard:
+            self._watched |= folders
+        return True
+
+    def _heard(self, events: Events) -> None:
+        hints = hints_of(events, self.settings.sources, self._rules)
+        if hints.lost:
+            with self._guard:
+                self._watched = without_lost(self._watched, hints.lost)
+        if hints.paths or hints.everything:
+            self._told(hints)
+
+    def _give_up(self, reason: str) -> None:
+        if not self._reason:
+            self._reason = reason
+            self.stop()
+            self._told(Hints(everything=True))
+
+    def _to_watch(self, run: Run) -> Iterable[str]:
+        if not RECURSIVE:
+            return run.folders
+        there = (s for s in self.settings.sources if run.states.get(s.name) in ("ok", "empty"))
+        return (str(source.root) for source in there)
+
+    def _roots_away(self, run: Run) -> list[str]:
+        return [
+            str(source.root)
+            for source in self.settings.sources
+            if run.states.get(source.name) in ("missing", "unreadable")
+        ]
+
+
+def _is_old(source: Source | None, path: str) -> bool:
+    """Whether a file changed so long ago that an event must have told of it."""
+    if source is None:
+        return False
+    try:
+        stat = file_of(source, path).stat()
+    except OSError:
+        return False
+    return time.time() - max(stat.st_mtime, stat.st_ctime) > _EVENT_AGE_S

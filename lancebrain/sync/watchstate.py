@@ -1,0 +1,71 @@
+"""Whether changes are followed by events or by polling, told to other processes by a file.
+
+One file a following process; a status asks for the newest that has a pulse.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+_PULSE_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class WatchState:
+    """How a process follows the files.
+
+    Attributes:
+        mode: ``events``, or ``polling``: looking at everything again and again.
+        reason: why it is polling; ``""`` for events.
+        folders: how many are watched.
+        look_interval_s: between two full looks.
+    """
+
+    mode: Literal["events", "polling"]
+    reason: str = ""
+    folders: int = 0
+    look_interval_s: float = 0.0
+
+
+class WatchRecord:
+    """The states of the processes that follow the files of one index."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "watch"
+
+    def read(self) -> WatchState | None:
+        """The state of the process that showed its pulse last, if it is recent."""
+        newest: tuple[float, Path] | None = None
+        for file in self._folder.glob("*.json"):
+            try:
+                beat = file.stat().st_mtime
+            except FileNotFoundError:
+                continue
+            if time.time() - beat < _PULSE_S and (newest is None or beat > newest[0]):
+                newest = beat, file
+        if newest is None:
+            return None
+        try:
+            return WatchState(**json.loads(newest[1].read_text(encoding="utf-8")))
+        except (FileNotFoundError, ValueError, TypeError):
+            return None
+
+    def write(self, state: WatchState) -> None:
+        """Tell this process's state, and that it lives; to be repeated within two minutes."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        fresh = self._own.with_suffix(".new")
+        fresh.write_text(json.dumps(asdict(state), ensure_ascii=False), encoding="utf-8")
+        fresh.replace(self._own)
+
+    def clear(self) -> None:
+        """This process follows no more."""
+        self._own.unlink(missing_ok=True)
+
+    @property
+    def _own(self) -> Path:
+        return self._folder / f"{os.getpid()}.json"

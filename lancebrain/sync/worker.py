@@ -1,0 +1,245 @@
+"""Following the files as they change: one loop that looks, commits, and fills in when idle.
+
+The watcher says where to look; the loop looks there at once, at everything on start, on request,
+after a burst and every now and then. Long work goes in steps of one batch, and paths that became
+dirty meanwhile go first. All of it runs in one thread at a time, beside the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from lancebrain.errors import IndexLockedError, LancebrainError
+from lancebrain.types import SyncReport
+
+from .collector import Change
+from .dirty import Dirty
+from .events import Hints
+from .following import Following
+from .run import Run, Wanted
+from .watchstate import WatchRecord, WatchState
+
+if TYPE_CHECKING:
+    from lancebrain.config import Settings
+
+    from .engine import Engine
+
+_PART = 200
+"""So many dirty paths are looked at in one go, so that the newest never wait for long."""
+_NESTED = 3
+"""Work that goes before work that goes before work, and no further."""
+_IDLE_S = 5.0
+"""After so long without a change the index is maintained, if it pays."""
+_LOCKED_PAUSE_S = 1.0
+_MIN_POLL_S = 1.0
+_POLL_SHARE = 0.05
+"""Of the time, at most, goes into looking at everything when there are no events."""
+
+
+class Worker:
+    """Keeps an index equal to its files until it is stopped.
+
+    Args:
+        engine: does the work; nobody else may use it meanwhile.
+        reload: gives the settings as they are now; new sources take effect with the next look.
+        on_report: is told of every sync that had something to do.
+        on_error: is told what kept a sync from being done; it is tried again.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        reload: Callable[[], Settings] | None = None,
+        on_report: Callable[[SyncReport], None] | None = None,
+        on_error: Callable[[LancebrainError], None] | None = None,
+    ) -> None:
+        self._engine = engine
+        self._reload = reload or (lambda: engine.settings)
+        self._on_report = on_report or _ignore
+        self._on_error = on_error or _ignore
+        self._dirty = Dirty()
+        self._following = Following(engine.settings, self._hear)
+        self._record = WatchRecord(engine.store.folder)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._wake = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._stopping = False
+        self._looked_at = 0
+        self._next_look = 0.0
+        self._look_interval_s = engine.settings.look_interval_s
+        self._last_change = time.monotonic()
+        self._depth = 0
+        self._lacks_vectors = True
+        self._maintains = False
+
+    @property
+    def state(self) -> WatchState:
+        """How the files are followed now."""
+        return self._following.state(self._look_interval_s)
+
+    def mark(self, paths: Iterable[str], gone: Iterable[str] = ()) -> None:
+        """Tell of document paths and folders that may have changed, from the loop's thread.
+
+        Args:
+            gone: those of them that were seen to go.
+        """
+        self._dirty.mark(paths, gone)
+        self._wake.set()
+
+    def mark_everything(self) -> None:
+        """Ask for a full look, from the loop's thread."""
+        self._dirty.mark_everything()
+        self._wake.set()
+
+    def stop(self) -> None:
+        """End :meth:`run` after the step it is at, from the loop's thread."""
+        self._stopping = True
+        self._wake.set()
+
+    async def settle(self) -> None:
+        """Wait until all that was marked so far has been looked at."""
+        wanted = self._dirty.marked
+        while self._looked_at < wanted and not self._stopping:
+            self._settled.clear()
+            await self._settled.wait()
+
+    async def run(self) -> None:
+        """Follow the files until :meth:`stop`; begins with a look at everything."""
+        self._loop = asyncio.get_running_loop()
+        self.mark_everything()
+        try:
+            while not self._stopping:
+                await self._one()
+        finally:
+            self._stopping = True
+            self._settled.set()
+            await asyncio.to_thread(self._following.stop)
+            self._record.clear()
+
+    async def _one(self) -> None:
+        """The most urgent thing there is to do."""
+        try:
+            if self._dirty:
+                await self._look_at_dirty()
+            if self._dirty.everything or time.monotonic() >= self._next_look:
+                await self._look_at_everything()
+            elif self._dirty:
+                return
+            elif self._lacks_vectors:
+                await self._drive(self._engine.backfill_steps())
+                self._lacks_vectors = False
+            elif self._maintains and time.monotonic() - self._last_change > _IDLE_S:
+                self._maintains = False
+                await asyncio.to_thread(self._engine.maintain)
+            else:
+                await self._wait()
+        except IndexLockedError:
+            self._next_look = time.monotonic() + _LOCKED_PAUSE_S
+        except LancebrainError as error:
+            # What was taken up is not lost: a full look comes, and finds it again.
+            self._lacks_vectors = False
+            self._next_look = time.monotonic() + self._look_interval_s
+            self._on_error(error)
+
+    async def _wait(self) -> None:
+        until = self._next_look
+        if self._maintains:
+            until = min(until, self._last_change + _IDLE_S)
+        self._wake.clear()
+        if not self._dirty and not self._dirty.everything and not self._stopping:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), max(until - time.monotonic(), 0.01))
+
+    async def _look_at_dirty(self) -> None:
+        taken = self._dirty.take(_PART)
+        marked = 0 if self._dirty or self._dirty.everything else self._dirty.marked
+        run = self._engine.run(Wanted(scope=taken.paths, seen_gone=taken.gone))
+        await self._finish(run, marked, is_full=False)
+
+    async def _look_at_everything(self) -> None:
+        was_asked = self._dirty.everything
+        marked = self._dirty.marked
+        gone = self._dirty.take_everything()
+        settings = await asyncio.to_thread(self._reload)
+        self._engine.settings = self._following.settings = settings
+        found: list[Change] = []
+        run = self._engine.run(Wanted(seen_gone=gone), on_change=found.append)
+        started = time.monotonic()
+        await self._finish(run, marked, is_full=True)
+        self._look_interval_s = settings.look_interval_s
+        if self._following.is_polling:
+            busy = (time.monotonic() - started) / _POLL_SHARE if not found else 0
+            self._look_interval_s = min(max(busy, _MIN_POLL_S), settings.look_interval_s)
+        elif not was_asked:
+            came = [change.path for change in found if change.what in ("added", "changed")]
+            await asyncio.to_thread(self._following.found_without_event, came)
+            await asyncio.to_thread(self._following.check)
+        self._next_look = time.monotonic() + self._look_interval_s
+        self._lacks_vectors = True
+        self._record.write(self.state)
+
+    async def _finish(self, run: Run, marked: int, *, is_full: bool) -> None:
+        """Take a sync to its end, and follow what it found."""
+        steps = run.steps()
+        is_left = await asyncio.to_thread(_next, steps)
+        new = await asyncio.to_thread(self._following.update, run, is_full=is_full)
+        if new is None:
+            self.mark_everything()
+        elif new:
+            self.mark(new)
+        if is_left:
+            await self._drive(steps)
+        self._maintains |= run.committed
+        self._lacks_vectors |= run.text_first
+        self._looked_at = max(self._looked_at, marked)
+        self._settled.set()
+        if run.committed:
+            self._last_change = time.monotonic()
+            self._on_report(run.report())
+
+    async def _drive(self, steps: Iterator[None]) -> None:
+        """Go through steps; what becomes dirty meanwhile goes first."""
+        self._depth += 1
+        try:
+            while not self._stopping and await asyncio.to_thread(_next, steps):
+                while self._dirty and self._depth <= _NESTED and not self._stopping:
+                    await self._look_at_dirty()
+        finally:
+            self._depth -= 1
+            await asyncio.to_thread(_close, steps)
+
+    def _hear(self, hints: Hints) -> None:
+        """Take up what a watcher's thread says."""
+        with suppress(RuntimeError):  # the loop has ended, and nobody follows any more
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._take_up, hints)
+
+    def _take_up(self, hints: Hints) -> None:
+        if hints.everything:
+            self.mark_everything()
+        if hints.paths:
+            self.mark(hints.paths, hints.gone)
+
+
+def _next(steps: Iterator[None]) -> bool:
+    """Take one step; False when there was none left."""
+    return next(steps, _END) is not _END
+
+
+def _close(steps: Iterator[None]) -> None:
+    """End a generator that may not have come to its end."""
+    close = getattr(steps, "close", None)
+    if close is not None:
+        close()
+
+
+_END = object()
+
+
+def _ignore(_: object) -> None:
+    """Nobody listens."""

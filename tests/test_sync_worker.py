@@ -1,0 +1,353 @@
+"""Following the files: what is saved can be found a moment later, whatever the editor does."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from lancebrain.errors import LancebrainError
+from lancebrain.sync import Engine, following, watcher
+from lancebrain.sync.watchstate import WatchRecord
+from lancebrain.sync.worker import Worker
+from lancebrain.types import Source, SyncReport
+from tests.health import assert_healthy
+from tests.indexes import Notes
+from tests.stand_in import StandIn
+from tests.trees import write_tree
+
+PATIENCE_S = 20.0
+
+
+class Live:
+    """A worker that follows, and what it said."""
+
+    def __init__(self, notes: Notes) -> None:
+        self.notes = notes
+        self.reports: list[SyncReport] = []
+        self.errors: list[LancebrainError] = []
+        self.engine = Engine(notes.store, notes.settings, lambda: notes.embedder)
+        self.worker = Worker(
+            self.engine,
+            reload=lambda: self.notes.settings,
+            on_report=self.reports.append,
+            on_error=self.errors.append,
+        )
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait for what must come to hold."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not await asyncio.to_thread(holds):
+            assert time.monotonic() < deadline, "it never came to hold"
+            await asyncio.sleep(0.02)
+
+    async def finds(self, path: str, text: str) -> None:
+        await self.until(lambda: text in self.notes.text(path))
+
+    async def equals_the_disk(self) -> None:
+        """At once, or after a moment: the index is what a fresh one would be."""
+        wanted = AssertionError("never")
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            await self.worker.settle()
+            try:
+                await asyncio.to_thread(
+                    assert_healthy, self.notes.store, self.notes.settings, StandIn()
+                )
+                return
+            except AssertionError as error:
+                wanted = error
+                await asyncio.sleep(0.1)
+        raise wanted
+
+
+@asynccontextmanager
+async def followed(notes: Notes) -> AsyncIterator[Live]:
+    """Follow the files; the block begins when all folders are watched."""
+    live = Live(notes)
+    running = asyncio.create_task(live.worker.run())
+    try:
+        await live.until(lambda: live.worker.state.folders > 0 or live.worker.state.reason != "")
+        await live.worker.settle()
+        yield live
+    finally:
+        live.worker.stop()
+        await running
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Notes:
+    return Notes(tmp_path, look_interval_s=600).write(
+        {"v.md": "# V\n\nEgret zero.\n", "d/w.md": "# W\n\nHeron.\n", "keep.md": "Keep.\n"}
+    )
+
+
+def test_a_save_is_found_without_a_look_at_everything(notes: Notes) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            assert live.worker.state.mode == "events"
+            notes.write({"v.md": "# V\n\nEgret one.\n"})
+            await live.finds("notes/v.md", "Egret one.")
+            assert live.reports[-1].changed == 1
+
+    asyncio.run(play())
+
+
+def test_atomic_saves_leave_the_newest_text_and_no_temporary_file(notes: Notes) -> None:
+    root = notes.root
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            (root / ".v.md.tmp123").write_text("Egret renamed over.\n")
+            (root / ".v.md.tmp123").replace(root / "v.md")
+            await live.finds("notes/v.md", "renamed over")
+            shutil.copy(root / "v.md", root / "v.md~")
+            (root / "v.md").unlink()
+            (root / "v.md").write_text("Egret deleted and made anew.\n")
+            await live.finds("notes/v.md", "made anew")
+            (root / ".tmpdir").mkdir()
+            (root / ".tmpdir" / "v.md").write_text("Egret from a hidden folder.\n")
+            (root / ".tmpdir" / "v.md").replace(root / "v.md")
+            (root / ".tmpdir").rmdir()
+            await live.finds("notes/v.md", "hidden folder")
+            for number in range(9):
+                (root / "t").write_text(f"Egret fast {number}.\n")
+                (root / "t").replace(root / "v.md")
+            await live.finds("notes/v.md", "fast 8")
+            assert notes.paths() == ["notes/d/w.md", "notes/keep.md", "notes/v.md"]
+            await live.equals_the_disk()
+
+    asyncio.run(play())
+
+
+def test_files_and_folders_come_go_and_move(notes: Notes) -> None:
+    root = notes.root
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            write_tree(root, {"new/deep/a.md": "Alpha.\n"})
+            await live.finds("notes/new/deep/a.md", "Alpha")
+            write_tree(root, {"new/deep/b.md": "Beta.\n"})
+            await live.finds("notes/new/deep/b.md", "Beta")
+            live.notes.embedder.reset()
+            (root / "new").rename(root / "moved")
+            await live.finds("notes/moved/deep/b.md", "Beta")
+            write_tree(root, {"moved/deep/b.md": "Beta edited.\n"})
+            await live.finds("notes/moved/deep/b.md", "edited")
+            (root / "v.md").rename(root / "V.md")
+            await live.finds("notes/V.md", "Egret")
+            shutil.rmtree(root / "moved")
+            await live.until(lambda: "notes/moved/deep/a.md" not in notes.paths())
+            await live.equals_the_disk()
+            assert len(live.notes.embedder.texts) == 1
+
+    asyncio.run(play())
+
+
+def test_a_folder_that_is_deleted_and_made_again_is_still_followed(notes: Notes) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            for number in range(3):
+                shutil.rmtree(notes.root / "d")
+                notes.write({"d/w.md": f"Heron {number}.\n"})
+                await live.finds("notes/d/w.md", f"Heron {number}")
+            notes.write({"d/w.md": "Heron at last.\n"})
+            await live.finds("notes/d/w.md", "at last")
+
+    asyncio.run(play())
+
+
+def test_ignore_rules_take_effect_as_they_are_saved(notes: Notes) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            notes.write({"d/.gitignore": "w.md\n"})
+            await live.until(lambda: "notes/d/w.md" not in notes.paths())
+            (notes.root / "d" / ".gitignore").unlink()
+            await live.finds("notes/d/w.md", "Heron")
+
+    asyncio.run(play())
+
+
+def test_a_new_source_takes_effect_with_the_next_look(notes: Notes) -> None:
+    other = notes.root.parent / "other"
+    write_tree(other, {"o.md": "Osprey.\n"})
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            notes.with_settings(sources=(*notes.settings.sources, Source("other", other)))
+            live.worker.mark_everything()
+            await live.finds("other/o.md", "Osprey")
+            (other / "o.md").write_text("Osprey edited.\n")
+            await live.finds("other/o.md", "edited")
+
+    asyncio.run(play())
+
+
+def test_a_root_that_is_emptied_before_the_eyes_of_the_watcher_is_emptied(notes: Notes) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            shutil.rmtree(notes.root / "d")
+            (notes.root / "keep.md").unlink()
+            (notes.root / "v.md").unlink()
+            await live.until(lambda: notes.paths() == [])
+
+    asyncio.run(play())
+
+
+def test_a_checkout_and_back_embeds_nothing_on_the_way_back(notes: Notes) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(
+            ["git", "-c", "user.name=n", "-c", "user.email=n@example.org", *arguments],
+            cwd=notes.root,
+            check=True,
+            capture_output=True,
+        )
+
+    write_tree(notes.root, {f"n/{n}.md": f"# Bear {n}\n\nBear one {n}.\n" for n in range(80)})
+    git("init", "-q", "-b", "one")
+    git("add", ".")
+    git("commit", "-q", "-m", "one")
+    git("checkout", "-q", "-b", "two")
+    shutil.rmtree(notes.root / "n")
+    write_tree(notes.root, {f"m/{n}.md": f"# Bear {n}\n\nBear two {n}.\n" for n in range(80)})
+    git("add", ".")
+    git("commit", "-q", "-m", "two")
+    git("checkout", "-q", "one")
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            await live.finds("notes/n/79.md", "Bear one")
+            git("checkout", "-q", "two")
+            await live.equals_the_disk()
+            live.notes.embedder.reset()
+            git("checkout", "-q", "one")
+            await live.equals_the_disk()
+            assert live.notes.embedder.texts == []
+
+    asyncio.run(play())
+
+
+def test_a_single_edit_goes_before_the_rest_of_a_large_load(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lancebrain.sync import run
+
+    monkeypatch.setattr(run, "_BATCH_ROWS", 40)
+    monkeypatch.setattr(run, "_GROUP_PATHS", 20)
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            bulk = {f"bulk/{n}.md": f"# Bulk {n}\n\nText {n}.\n" for n in range(300)}
+            await asyncio.to_thread(write_tree, notes.root, bulk)
+            await live.until(lambda: len(notes.paths()) > 3)
+            notes.write({"v.md": "Edited amid the load.\n"})
+            await live.finds("notes/v.md", "amid")
+            assert len(notes.paths()) < 303
+            await live.until(lambda: len(notes.paths()) == 303)
+            await live.until(lambda: notes.store.snapshot().pending() == 0)
+            await live.equals_the_disk()
+
+    asyncio.run(play())
+
+
+def test_settle_waits_for_all_that_was_marked(notes: Notes) -> None:
+    async def play() -> None:
+        notes.with_settings(use_polling=True)
+        async with followed(notes) as live:
+            notes.write({"v.md": "Marked.\n"})
+            live.worker.mark(["notes/v.md"])
+            await live.worker.settle()
+            assert notes.text("notes/v.md") == "Marked.\n"
+
+    asyncio.run(play())
+
+
+def test_where_events_do_not_arrive_everything_is_looked_at_again_and_again(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watcher.Watcher, "_hand_on", lambda self, events: None)
+    monkeypatch.setattr(following, "_START_S", 0.3)
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            assert live.worker.state.mode == "polling"
+            assert "do not arrive" in live.worker.state.reason
+            notes.write({"v.md": "Seen all the same.\n"})
+            await live.finds("notes/v.md", "Seen all the same")
+            told = WatchRecord(notes.settings.index).read()
+            assert told is not None
+            assert told.mode == "polling"
+
+    asyncio.run(play())
+
+
+def test_a_limit_of_the_system_is_told_and_polling_takes_over(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("OS file watch limit reached")
+
+    monkeypatch.setattr(watcher.watchfiles, "watch", refuse)
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            assert live.worker.state.reason == "OS file watch limit reached"
+            notes.write({"v.md": "Seen all the same.\n"})
+            await live.finds("notes/v.md", "Seen all the same")
+
+    asyncio.run(play())
+
+
+def test_a_watcher_that_hears_its_canary_but_no_change_is_found_out(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.with_settings(look_interval_s=0.2)
+    monkeypatch.setattr(following, "_EVENT_AGE_S", 0.0)
+    monkeypatch.setattr(following.Following, "_heard", lambda self, events: None)
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            for number in range(20):
+                notes.write({"v.md": f"Unheard {number}.\n"})
+                await live.finds("notes/v.md", f"Unheard {number}")
+                if live.worker.state.mode == "polling":
+                    break
+            assert "without an event" in live.worker.state.reason
+
+    asyncio.run(play())
+
+
+def test_a_model_that_fails_is_told_and_tried_again(notes: Notes) -> None:
+    notes.with_settings(look_interval_s=0.2)
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            notes.embedder.fail_on = "Poison"
+            notes.write({"v.md": "Poison.\n"})
+            await live.until(lambda: bool(live.errors))
+            assert "Egret" in notes.text("notes/v.md")
+            notes.embedder.fail_on = None
+            await live.finds("notes/v.md", "Poison")
+
+    asyncio.run(play())
+
+
+def test_reports_come_without_an_event_loop_until_it_is_stopped(notes: Notes) -> None:
+    from lancebrain.sync.follow import follow
+
+    engine = Engine(notes.store, notes.settings, lambda: notes.embedder)
+    stop = threading.Event()
+    reports = follow(engine, stop)
+    assert next(reports).added == 3
+    notes.write({"v.md": "Edited.\n"})
+    assert next(reports).changed == 1
+    stop.set()
+    assert list(reports) == []
+    assert WatchRecord(notes.settings.index).read() is None
