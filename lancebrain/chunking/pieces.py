@@ -58,14 +58,16 @@ LINES, SENTENCES, CLAUSES, GRAPHEMES, FINEST = range(5)
 _LEAST_HASHED_CHARS = 48  # words are few; with those that follow they are each their own
 _MOST_HASHED_CHARS = 256
 _MOST_GRAPHEME_CHARS = 64
+_LEAST_RUN_CHARS = 4
 _MOST_RUN_CHARS = 32
 
 _GOES_ON = r"(?![\p{GCB=Extend}\p{GCB=SpacingMark}\u200d])"
 _LINE_ENDS = re.compile(r"[\r\n]+")
+# White space is taken whole or not at all (`++`), or `\r\n` could be cut in two.
 _SENTENCE_END = regex.compile(
-    r"(?:[.!?…]+[\"'”’)\]]*\s+|[。！？｡]+[」』”’）】》\"']*\s*|([\r\n]+))" + _GOES_ON
+    r"(?:[.!?…]+[\"'”’)\]]*\s++|[。！？｡]+[」』”’）】》\"']*\s*+|([\r\n]++))" + _GOES_ON
 )
-_CLAUSE_END = regex.compile(r"(?:([,;:，、；：|]+\s+|[，、；：]+)|[,;:|]+|\s+)" + _GOES_ON)
+_CLAUSE_END = regex.compile(r"(?:([,;:，、；：|]+\s++|[，、；：]+)|[,;:|]+|\s++)" + _GOES_ON)
 _GRAPHEME = regex.compile(r"\X")
 
 
@@ -132,7 +134,8 @@ def _grapheme_ends(text: str, start: int, end: int) -> _Ends:
             # No script has such a grapheme: a heap of marks, which must be cut somewhere.
             run_start = min(max(run_start, match.start()) + _MOST_GRAPHEME_CHARS, stop)
             yield run_start, Bond.GRAPHEME
-        if ord(text[stop - 1]) & 7 == 0 or stop - run_start >= _MOST_RUN_CHARS:
+        least = _LEAST_RUN_CHARS if ord(text[stop - 1]) & 7 == 0 else _MOST_RUN_CHARS
+        if stop - run_start >= least:
             run_start = stop
             yield stop, Bond.GRAPHEME
 

@@ -1,13 +1,15 @@
 """Blocks → groups that are cut on their own: no chunk holds parts of two.
 
 A group is a section: a heading with what follows it up to the next heading. A heading with
-nothing under it goes with the section after it, and so do frontmatter and comments. Many tiny sections in
-a row (a glossary, a journal) make one group, that they may share chunks; a few do not, for a
-section of its own says more exactly where a text stands. A turn of a conversation is a group.
+nothing under it goes with the section after it, and so do frontmatter and comments. Many tiny
+sections in a row (a glossary, a journal) make one group, that they may share chunks; a few do
+not, for a section of its own says more exactly where a text stands. A turn of a conversation
+is a group.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +19,7 @@ from lancebrain.types import Block
 
 _TINY_WIDTH = 200
 _MANY = 8
+_VISIBLE = re.compile(r"\S")
 _IN_LINES = frozenset({"text", "table", "fence", "html", "frontmatter"})
 
 
@@ -52,11 +55,13 @@ def pieces(text: str, blocks: Sequence[Block], group: Group) -> Iterator[Piece]:
 
 
 def says_something(text: str, block: Block) -> bool:
-    """Whether a block is read for itself: no heading, frontmatter or comment."""
+    """Whether a block is read for itself: no heading, frontmatter, comment or blank."""
+    if block.kind in ("heading", "frontmatter"):
+        return False
     if block.kind == "html":
         content = text[block.start : block.end].strip()
         return not (content.startswith("<!--") and content.find("-->") in (-1, len(content) - 3))
-    return block.kind not in ("heading", "frontmatter")
+    return _VISIBLE.search(text, block.start, block.end) is not None
 
 
 def _sections(text: str, blocks: Sequence[Block]) -> Iterator[Group]:

@@ -15,7 +15,7 @@ import re
 _WIDE = re.compile(
     "[\u1100-\u115f\u231a\u231b\u2329\u232a\u23e9-\u23f3\u2600-\u27bf\u2b1b-\u2b55\u2e80-\u303e"
     "\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60"
-    "\uffe0-\uffe6\U00016fe0-\U00018dff\U0001aff0-\U0001b2ff\U0001d300-\U0001d376"
+    "\uffe0-\uffe6\U00016fe0-\U00019fff\U0001aff0-\U0001b2ff\U0001d300-\U0001d376"
     "\U0001f004-\U0001faff\U00020000-\U0003fffd\u25fd\u25fe\u4dc0-\u4dff]+"
 )
 

@@ -154,4 +154,8 @@ def _without_markup(source: str) -> str:
 def _inline_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").enable("strikethrough")
+    parser = MarkdownIt("commonmark").enable("strikethrough")
+    # Targets are as they were written: to decode `%ED%A0%BD` would make half a character.
+    parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
+    parser.normalizeLinkText = lambda url: url  # type: ignore[method-assign]
+    return parser

@@ -81,10 +81,14 @@ def structure_of(text: str, offset: int = 0) -> Structure:
         body = _LINE_END.sub("\n", body)
     found = Structure()
     for line, kind, level, title in _all_parts(body, starts, found):
-        # The first part takes the blank lines before it; items may share a line ("- - a").
-        start = starts[line] if found.parts else offset
-        if not found.parts or start > found.parts[-1].start:
-            found.parts.append(Part(start, kind, level, title))
+        before = found.parts[-1] if found.parts else None
+        # The first part takes the blank lines before it.
+        start = offset if before is None else starts[line]
+        if before is not None and start == before.start:
+            continue  # items that share a line: "- - a"
+        if before is not None and kind == before.kind == "definitions":
+            continue
+        found.parts.append(Part(start, kind, level, title))
     return found
 
 
@@ -95,9 +99,9 @@ def _all_parts(body: str, starts: list[int], found: Structure) -> Iterator[_Line
     position = line = 0
     size = _PIECE_CHARS
     while position < len(body):
-        end = _next_cut(body, position + size)
+        end = _next_cut(body, position, size)
         piece = body[position:end]
-        if end - position > max(_MOST_CHARS_WITHOUT_CUT, 2 * size):
+        if end - position > _most_chars(size):
             found.skipped = True
             yield line, "paragraph", 0, ""
         else:
@@ -120,9 +124,20 @@ def _all_parts(body: str, starts: list[int], found: Structure) -> Iterator[_Line
         size = _PIECE_CHARS
 
 
-def _next_cut(body: str, earliest: int) -> int:
-    cut = _SAFE_CUT.search(body, earliest) if earliest < len(body) else None
-    return cut.end() if cut else len(body)
+def _next_cut(body: str, position: int, size: int) -> int:
+    """Where the piece at ``position`` may end: a little after ``size``; before, if else far."""
+    if position + size >= len(body):
+        return len(body)
+    cut = _SAFE_CUT.search(body, position + size)
+    end = cut.end() if cut else len(body)
+    if end - position > _most_chars(size):
+        for cut in _SAFE_CUT.finditer(body, position + 1, position + size):
+            end = cut.end()
+    return end
+
+
+def _most_chars(size: int) -> int:
+    return max(_MOST_CHARS_WITHOUT_CUT, 2 * size)
 
 
 def _last_that_may_go_on(tokens: list[Token]) -> int | None:
