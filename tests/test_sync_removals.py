@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,35 @@ def test_files_that_were_seen_to_go_do_not_count_among_those_that_wait(tmp_path:
     assert codes(notes.sync().problems) == {("notes", "removals-waiting")}
     report = notes.synced(seen_gone=["notes/d"])
     assert (report.removed, report.problems) == (65, ())
+
+
+def git(root: Path, *arguments: str) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=n", "-c", "user.email=n@example.org", *arguments],
+        cwd=root,
+        check=True,
+        capture_output=True,
+    )
+
+
+def test_what_git_took_away_needs_no_confirmation_and_what_was_deleted_does(
+    tmp_path: Path,
+) -> None:
+    notes = Notes(tmp_path).write({f"ü/{n}.md": f"Note {n}.\n" for n in range(60)})
+    notes.write({"keep.md": "Keep.\n"})
+    git(tmp_path, "init", "-q", "-b", "one")
+    git(tmp_path, "add", "notes")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    git(tmp_path, "checkout", "-q", "-b", "two")
+    git(tmp_path, "rm", "-q", "-r", "notes/ü")
+    git(tmp_path, "commit", "-q", "-m", "two")
+    git(tmp_path, "checkout", "-q", "one")
+    notes.sync()
+    shutil.rmtree(notes.root / "ü")
+    assert codes(notes.sync().problems) == {("notes", "removals-waiting")}
+    git(tmp_path, "reset", "-q", "--hard")
+    git(tmp_path, "checkout", "-q", "two")
+    assert notes.synced().removed == 60
+    git(tmp_path, "checkout", "-q", "one")
+    report = notes.synced()
+    assert (report.added, report.embedded) == (60, 0)

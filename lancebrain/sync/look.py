@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 
 from lancebrain.config import Settings
 from lancebrain.kinds import EXTENSIONS, MARKDOWN, TEXT, extension_of
-from lancebrain.sources import Discovery, IgnoreRules, discover
+from lancebrain.sources import Discovery, IgnoreRules, discover, file_of
 from lancebrain.store import DocumentStat
 from lancebrain.types import Problem, Source, SourceFile
 
 from .documents import REFUSED
+from .gitwork import taken_away
 from .reading import Reading, Vanished, read_file
 from .removals import Gone, problem_with
 
@@ -96,7 +97,8 @@ def look(
     result.removed += _under(known, unnamed)
     result.changed.sort(key=lambda file: file.mtime_ns, reverse=True)
     _find_moves(result, without_file, known, now_ns)
-    _settle_removals(result, without_file, known, agreed=agreed, seen_gone=seen_gone)
+    sources = {source.name: source for source in settings.sources}
+    _settle_removals(result, without_file, known, sources, agreed=agreed, seen_gone=seen_gone)
     return result
 
 
@@ -219,6 +221,7 @@ def _settle_removals(
     result: Look,
     without_file: Sequence[Gone],
     known: Mapping[str, DocumentStat],
+    sources: Mapping[str, Source],
     *,
     agreed: bool,
     seen_gone: Collection[str],
@@ -230,14 +233,22 @@ def _settle_removals(
         paths = {path: known[path] for path in gone.paths if path not in moved}
         explained = paths if agreed else _under(paths, seen_gone)
         asking = [path for path in paths if path not in explained]
-        problem = problem_with(
-            replace(gone, paths=asking),
-            known=len(_under(known, [gone.source])) if asking else 0,
-        )
+        of_source = len(_under(known, [gone.source])) if asking else 0
+        problem = problem_with(replace(gone, paths=asking), known=of_source)
+        if problem is not None:
+            asking = _not_by_git(sources[gone.source], asking)
+            problem = problem_with(replace(gone, paths=asking), known=of_source)
         if problem is not None:
             result.problems.append(problem)
         kept = set(asking) if problem else ()
         result.removed += [path for path in paths if path not in kept]
+
+
+def _not_by_git(source: Source, paths: Iterable[str]) -> list[str]:
+    """The documents whose file was not taken away by git."""
+    files = {path: file_of(source, path) for path in paths}
+    explained = taken_away(source.root, set(files.values()))
+    return [path for path, file in files.items() if file not in explained]
 
 
 def _sha256(file: SourceFile, now_ns: Callable[[], int]) -> str:

@@ -2,7 +2,7 @@
 
 Pure; the look calls it with the documents that have no file any more. It has none to ask about
 where a root or a folder cannot be read, where a person confirmed the removals, and where the
-watcher saw the files go.
+watcher saw the files go or git took them away.
 
 1. Of a root that is suddenly empty (a mount point without its disk), nothing is removed.
 2. More than half of a source, and more than 50 documents, wait to be confirmed.
