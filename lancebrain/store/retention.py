@@ -17,7 +17,7 @@ from .manifests import manifest_file
 MIN_KEEP = timedelta(hours=1)
 """Cleaning up younger versions would take files from under readers."""
 _QUIET = ("backfill", "maintenance")
-"""Reasons of versions that hold the same documents and texts as the version before."""
+"""Reasons of versions that hold the same documents and texts as the one before."""
 
 
 def due_versions(
@@ -42,14 +42,22 @@ def due_versions(
         now: UTC-aware.
     """
     versions = sorted(made_at)
-    quiet = _quiet_versions(versions, reasons)
-    limit, limit_between = now - max(keep, MIN_KEEP), now - MIN_KEEP
-    due: list[int] = []
-    for version, following in pairwise(versions):
-        between = version in quiet and following in quiet
-        if version not in kept and made_at[following] < (limit_between if between else limit):
-            due.append(version)
-    return due
+    limit = now - max(keep, MIN_KEEP)
+    old = {
+        version
+        for version, following in pairwise(versions)
+        if version not in kept and made_at[following] < limit
+    }
+    left = [version for version in versions if version not in old]
+    texts = _texts_numbers(versions, reasons)
+    between = {
+        version
+        for before, version, following in zip(left, left[1:], left[2:], strict=False)
+        if version not in kept
+        and made_at[following] < now - MIN_KEEP
+        and texts[before] == texts[version] == texts[following]
+    }
+    return sorted(old | between)
 
 
 def drop_versions(table: Path, versions: Iterable[int]) -> None:
@@ -64,14 +72,14 @@ def drop_versions(table: Path, versions: Iterable[int]) -> None:
         manifest_file(table, version).unlink(missing_ok=True)
 
 
-def _quiet_versions(versions: Sequence[int], reasons: Mapping[int, str]) -> set[int]:
-    # Maintenance makes several versions and records the last: one without a record belongs to
-    # the next that has one.
-    quiet: set[int] = set()
-    reason = ""
+def _texts_numbers(versions: Sequence[int], reasons: Mapping[int, str]) -> dict[int, int]:
+    """A number for each version; versions of one number hold the same documents and texts."""
+    numbers: dict[int, int] = {}
+    reason, number = "", 0
     for version in reversed(versions):
+        # Maintenance makes several versions and records the last: one without a record belongs
+        # to the next that has one.
         reason = reasons.get(version, reason)
-        if reason in _QUIET:
-            quiet.add(version)
-    # Nothing before the oldest could stand in for it.
-    return quiet.difference(versions[:1])
+        numbers[version] = number
+        number += reason not in _QUIET
+    return numbers
