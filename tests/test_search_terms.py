@@ -22,6 +22,7 @@ from lancebrain.search.terms import MAX_TERMS, fold, held, terms_of
         ("검색 엔진", ("검색", "엔진")),
         ("ＡＢＣ ｶﾅ", ("abc", "カナ")),
         ("snake_case E0382", ("snake", "case", "e0382")),
+        ("SR99提升到1号", ("sr99", "提升", "升到", "1", "号")),
         ("Rust の所有権", ("rust", "の所", "所有", "有権")),
         ("Где лежит отчёт?", ("где", "лежит", "отчёт")),
         ("to be or not to be", ("to", "be", "or", "not")),

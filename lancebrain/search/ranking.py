@@ -92,7 +92,8 @@ def fused(
         np.array([weight < 1 and question.folded in texts[key] for key in keys], dtype=bool),
         weight=weight,
     )
-    # The last hundreds of a deep page all have a scaled cosine of 0; the raw one orders them.
+    # Beyond the first hundred all scaled cosines are 0, as is all that covers no term: then the
+    # raw scores order.
     raw = np.nan_to_num(cosine, nan=-1.0)
-    order = sorted(range(len(keys)), key=lambda at: (-score[at], -raw[at], keys[at]))
+    order = sorted(range(len(keys)), key=lambda at: (-score[at], -raw[at], -bm25[at], keys[at]))
     return [Ranked(keys[at], float(score[at]), texts[keys[at]], terms[keys[at]]) for at in order]

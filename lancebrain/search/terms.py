@@ -19,7 +19,9 @@ UNSPACED = (
     r"\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆"
     r"\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}"
 )
-_RUN = regex.compile(rf"(?P<unspaced>[{UNSPACED}][{UNSPACED}\p{{M}}]*)|[\p{{L}}\p{{N}}\p{{M}}]+")
+_RUN = regex.compile(
+    rf"(?P<unspaced>[{UNSPACED}][{UNSPACED}\p{{M}}]*)|(?:(?![{UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}])+"
+)
 _HIRAGANA = regex.compile(r"[\p{Script=Hiragana}ー]+")
 
 # English words that say nothing about what a text is about.
