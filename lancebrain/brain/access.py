@@ -39,11 +39,14 @@ class Access:
         self._embedder = embedder
         self._engines: dict[tuple[object, ...], Engine] = {}
 
-    def reload(self) -> None:
-        """Read the settings again: the sources have changed."""
+    def reload(self) -> Settings:
+        """The settings, read again: the sources may have changed."""
         with self._guard:
-            self.settings = self._load()
-            self._engines.clear()
+            settings = self._load()
+            if settings != self.settings:
+                self.settings = settings
+                self._engines.clear()
+            return self.settings
 
     @property
     def exists(self) -> bool:
@@ -124,15 +127,18 @@ class Access:
         Raises:
             IndexNotFoundError, StoreError: as :meth:`store`.
         """
-        from lancebrain.sync import Engine
-
         with self._guard:
-            store = self.store()
             key = tuple(other_settings.items())
             if key not in self._engines:
-                settings = self.settings.model_copy(update=other_settings)
-                self._engines[key] = Engine(store, settings, self.embedder)
+                self._engines[key] = self.own_engine(**other_settings)
             return self._engines[key]
+
+    def own_engine(self, **other_settings: object) -> Engine:
+        """As :meth:`engine`, but one that nobody else has."""
+        from lancebrain.sync import Engine
+
+        settings = self.settings.model_copy(update=other_settings)
+        return Engine(self.store(), settings, self.embedder)
 
     @contextmanager
     def engine_or_empty(self, **other_settings: object) -> Iterator[Engine]:

@@ -128,17 +128,21 @@ class Brain:
         return replace(report, problems=tuple(news))
 
     def watch(self, stop: threading.Event | None = None) -> Iterator[SyncReport]:
-        """Follow changes as they happen, until ``stop`` is set; sync first.
+        """Follow changes as they happen, until ``stop`` is set; begins with a full sync.
 
         Yields:
-            A report for each sync that had something to do.
+            A report for each sync that had something to do. What could not be done is a problem
+            of one, and is tried again.
 
         Raises:
             IndexNotFoundError: nothing was indexed yet.
         """
-        from lancebrain.brain.watching import follow
+        from lancebrain.sync.follow import follow
 
-        yield from follow(self._access, self._looking, stop or threading.Event())
+        engine = self._access.own_engine()
+        for report in follow(engine, stop or threading.Event(), reload=self._access.reload):
+            self._looking.done()
+            yield report
 
     def search(
         self,
