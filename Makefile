@@ -5,7 +5,8 @@
 #   make test PYTHON=python3.12    with a Python of your choice (3.11 or newer)
 
 PYTHON ?= python3
-PYTEST_ARGS ?=
+# Two at a time, the tests of a file in one process, where they share what is slow to make.
+PYTEST_ARGS ?= -n 2 --dist loadfile
 
 VENV := .venv
 BIN := $(VENV)/bin
