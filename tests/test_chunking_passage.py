@@ -41,6 +41,11 @@ def test_broken_frontmatter_and_that_of_plain_text_stay() -> None:
     assert embedding_text("text", (), "---\nx: b\n---\n\nBody.") == "---\nx: b\n---\n\nBody."
 
 
+def test_what_only_looks_like_frontmatter_stays_under_its_heading() -> None:
+    manifest = "---\nkind: Service\nname: pier\n---\nkind: Deployment\n---\nkind: Pod"
+    assert embedding_text("md", ("Cluster",), manifest) == "Cluster\n\n" + manifest
+
+
 def test_comments_link_targets_and_data_are_left_out() -> None:
     text = (
         'See [the pier](https://example.org/a_(b)?c=d "Title") '

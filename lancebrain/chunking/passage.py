@@ -3,6 +3,11 @@
 A function of the kind, the heading trail and the text alone, for vectors are also filled in
 later, from the rows of the table. What says nothing to a model stays in the text and out of
 here: the frontmatter's keys, data URIs and other Base64, HTML comments, the targets of links.
+For the same reason the later rows of a long table come without its header: a row of ours does
+not know it.
+
+So two texts may have one hash: a link that now leads elsewhere needs its row written, and
+nothing embedded.
 """
 
 from __future__ import annotations
@@ -27,6 +32,7 @@ _TELLING_KEYS = (
     "tag",
     "keywords",
 )
+_HEADING_LINE = re.compile(r"^ {0,3}(?:#{1,6}[ \t]|=+[ \t]*$)", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:[ \t]+\"[^\"\n]*\")?\)")
 _DATA_URI = re.compile(r"data:[\w.+-]+/[\w.+-]+[\w.+;=-]*,[^\s)\"'<>]*")
@@ -43,7 +49,7 @@ def embedding_text(kind: str, heading_path: Sequence[str], text: str) -> str:
     and without a trail the text as it is, cut to the greatest width of a chunk.
     """
     trail = cut_to_width(" > ".join(heading_path), _MOST_TRAIL_WIDTH).strip()
-    body = _telling(kind, text)
+    body = _telling(kind, heading_path, text)
     if not _WORD.search(body):
         return trail or cut_to_width(text.strip(), MOST_WIDTH)
     return f"{trail}\n\n{body}" if trail else body
@@ -54,9 +60,9 @@ def chunk_hash(embedding_text: str) -> str:
     return sha256(embedding_text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _telling(kind: str, text: str) -> str:
+def _telling(kind: str, heading_path: Sequence[str], text: str) -> str:
     if kind == "md":
-        text = _rendered_frontmatter(text)
+        text = _with_frontmatter_told(heading_path, text)
         if "<!--" in text:
             text = _COMMENT.sub("", text)
         if "](" in text:
@@ -77,12 +83,18 @@ def _has_a_stretch_without_spaces(text: str) -> bool:
     return any(" " not in text[start : start + 50] for start in range(0, len(text) - 49, 50))
 
 
-def _rendered_frontmatter(text: str) -> str:
-    """A leading frontmatter gives way to the values of the keys that tell what the note is."""
+def _with_frontmatter_told(heading_path: Sequence[str], text: str) -> str:
+    """A leading frontmatter gives way to the values of the keys that tell what the note is.
+
+    In a chunk under a heading it stands before that heading; else it is YAML or JSON that the
+    note is about, in a long fence that was cut there.
+    """
     if not text.startswith(("---", "+++", "{")):
         return text
     head = frontmatter.find(text)
     if head is None or head.error is not None:
+        return text
+    if heading_path and not _HEADING_LINE.search(text, head.end):
         return text
     lines = []
     for key in _TELLING_KEYS:

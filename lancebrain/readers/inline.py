@@ -157,5 +157,5 @@ def _inline_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable("strikethrough")
     # Targets are as they were written: to decode `%ED%A0%BD` would make half a character.
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
-    parser.normalizeLinkText = lambda url: url  # type: ignore[method-assign]
+    parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
     return parser
