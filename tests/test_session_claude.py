@@ -236,6 +236,10 @@ def test_a_text_that_grows_under_one_message_id_is_kept_in_its_longest_form() ->
     growing = [log.assistant("A par"), log.assistant("A partial"), log.assistant("A part")]
     found = read(*growing, log.assistant("A partial text."), log.assistant("Another."), growing[0])
     assert found == [("assistant", "A partial text."), ("assistant", "Another.")]
+    # A record that only repeated has no turn that its id could change.
+    one, two = log.assistant("Aye", id="m5"), log.assistant("Aye", id="m5")
+    later = log.user("Belay that", uuid=two["uuid"])
+    assert read(one, two, later) == [("assistant", "Aye"), ("user", "Belay that")]
     # Under another id the same beginning is another answer.
     assert len(read(log.assistant("Yes", id="m1"), log.assistant("Yes, sir", id="m2"))) == 2
 

@@ -248,6 +248,9 @@ def test_a_subagents_log_is_known_by_its_first_line(meta: Record) -> None:
     assert said(found) == [("assistant", "You check it."), ("assistant", "Good.")]
     assert found.blocks[1].heading_path == ("You check it.",)
     assert (found.tags, found.metadata["subagent"]) == (("subagent",), True)
+    asked = codex_event("user_message", message="You check it.")
+    copied = jsonl(codex_meta(**meta), asked, codex_said("assistant", "Good."))
+    assert said(document("codex", copied, subagents=True)) == said(found)
 
 
 def test_a_fork_is_no_subagents_log_whatever_its_copied_history_says() -> None:

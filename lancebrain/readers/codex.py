@@ -174,14 +174,14 @@ def _take_event(event: dict[str, Any], time: object, talk: Conversation) -> None
     kind = as_text(event.get("type"))
     if kind in _EVENT_SPEAKERS:
         role, text = _EVENT_SPEAKERS[kind], as_text(event.get("message"))
-        _say(role, user_text([text]) if role == "user" else text, time, talk, spare=True)
+        _say(role, user_text([text]) if role == "user" else text, time, talk, spare=role)
     elif kind == "thread_name_updated":
         talk.title("custom", event.get("thread_name"))
     elif kind not in _SILENT_EVENTS and not kind.startswith(_SILENT_EVENT_PREFIX):
         talk.skipped(f"event_msg/{kind}")
 
 
-def _say(role: str, text: str, time: object, talk: Conversation, *, spare: bool = False) -> None:
+def _say(role: str, text: str, time: object, talk: Conversation, *, spare: str = "") -> None:
     between_agents = bool(talk.notes.get("subagent"))
     talk.say(
         # What asks a sub-agent is an agent too.

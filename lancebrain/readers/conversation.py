@@ -94,7 +94,7 @@ class Conversation:
         key: str | None = None,
         message: str | None = None,
         asks: bool | None = None,
-        spare: bool = False,
+        spare: str = "",
         tags: tuple[str, ...] = (),
     ) -> None:
         """Something was said in the record at :attr:`line`.
@@ -106,10 +106,10 @@ class Conversation:
             key: the record's id; with one that was there before this is the same turn.
             message: id of a message whose text may grow from record to record.
             asks: whether what follows answers it; left out, the user's turns do.
-            spare: keep it only if nothing of the first rank is said in this role.
+            spare: keep it only if nothing of the first rank is said in this role of the log's.
         """
         text = text.strip()
-        if not text or self.silent or (spare and role in self._first_rank):
+        if not text or self.silent or spare in self._first_rank:
             return
         digest = _digest(text)
         name = None if key is None else _digest(key)
@@ -137,10 +137,10 @@ class Conversation:
             if message is not None:
                 self._versions = [version for version in self._versions if version.place != place]
                 self._versions.append(_Version(len(text), digest, text, place))
-        if key is not None and name is not None:
-            self._seen[name] = digest
-            if place is not None:
+            if key is not None:
                 self._places[key] = place
+        if name is not None:
+            self._seen[name] = digest
 
     def _put(self, turn: Turn, place: int | None) -> int:
         """Append a turn, or put it in the place of an earlier one; its place."""
@@ -179,10 +179,8 @@ class Conversation:
 
     def finish(self) -> list[tuple[Turn, str]]:
         """Settle the turns; each with the question it answers (``""`` for none)."""
-        self.turns = [
-            turn for turn in self.turns if not (turn.spare and turn.role in self._first_rank)
-        ]
-        self._spare_roles.update(turn.role for turn in self.turns if turn.spare)
+        self.turns = [turn for turn in self.turns if turn.spare not in self._first_rank]
+        self._spare_roles.update(turn.spare for turn in self.turns if turn.spare)
         masked = self._mask([turn.text for turn in self.turns])
         answered: list[tuple[Turn, str]] = []
         for turn, (text, count) in zip(self.turns, masked, strict=True):
@@ -257,7 +255,7 @@ class Conversation:
         for version in self._versions:
             if version.text is not None:
                 if version.text.startswith(text):
-                    return version.place, True
+                    return None, True
                 if text.startswith(version.text):
                     return version.place, False
             elif len(text) < version.length:

@@ -21,7 +21,7 @@ class Turn:
         masked: secrets masked in it.
         asks: the turns after it answer it.
         alone: the turns before it are another conversation.
-        spare: a copy that counts only where its role says nothing of the first rank.
+        spare: of a copy, the role that has to say nothing of the first rank for it to count.
         tags: such as ``subagent``; only a question with the same tags is answered.
     """
 
@@ -31,7 +31,7 @@ class Turn:
     said_at: datetime | None
     asks: bool
     alone: bool
-    spare: bool
+    spare: str
     tags: tuple[str, ...]
     masked: int = 0
 
