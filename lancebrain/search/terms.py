@@ -22,7 +22,13 @@ UNSPACED = (
 _RUN = regex.compile(
     rf"(?P<unspaced>[{UNSPACED}][{UNSPACED}\p{{M}}]*)|(?:(?![{UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}])+"
 )
-_HIRAGANA = regex.compile(r"[\p{Script=Hiragana}ー]+")
+# Pairs of these alone are grammar: Japanese endings and particles, and the Chinese characters
+# that ask, point and join (什么, 哪个, 为了), simplified and traditional.
+_GRAMMAR = regex.compile(
+    r"[\p{Script=Hiragana}ー]+"
+    "|[的了着著过過是在和与與及或有也就都很不之其以把被让讓给給对對从從向到为為上下中里裡时時候"
+    "哪什么麼怎样樣多少几幾谁誰何吗嗎呢吧这這那个個些们們]+"
+)
 
 # English words that say nothing about what a text is about.
 STOP_WORDS = frozenset(
@@ -50,8 +56,8 @@ def terms_of(question: str) -> tuple[str, ...]:
     """The distinct terms of a question, folded, in order of appearance.
 
     Words of spaced scripts without English stop words; of unspaced scripts, the pairs of
-    neighbouring characters, without pairs of hiragana alone, which are grammar. A lone character
-    is its own term. A question of stop words alone has these as its terms.
+    neighbouring characters without those that are grammar. A lone character is its own term. A
+    question of stop words and grammar alone has these as its terms.
     """
     words: list[str] = []
     stopped: list[str] = []
@@ -62,8 +68,8 @@ def terms_of(question: str) -> tuple[str, ...]:
         elif len(run) == 1:
             words.append(run)
         else:
-            pairs = (run[at : at + 2] for at in range(len(run) - 1))
-            words.extend(pair for pair in pairs if not _HIRAGANA.fullmatch(pair))
+            for pair in (run[at : at + 2] for at in range(len(run) - 1)):
+                (stopped if _GRAMMAR.fullmatch(pair) else words).append(pair)
     return tuple(dict.fromkeys(words or stopped))[:MAX_TERMS]
 
 
