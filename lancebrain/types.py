@@ -258,9 +258,10 @@ class CommitRecord:
     """Why a version exists; kept beside the table's versions.
 
     Attributes:
-        reason: ``sync``, ``backfill``, ``maintenance``, ``rollback``, ``migrate``, ``forget``,
-            ``repair``.
+        reason: ``create``, ``sync``, ``backfill``, ``maintenance``, ``rollback``, ``migrate``,
+            ``forget``, ``repair``.
         counts: such as ``{"added": 3, "rows_written": 12}``; zero counts are left out.
+        note: what else is to be known of it, such as where a rollback went to.
     """
 
     version: int
@@ -269,6 +270,7 @@ class CommitRecord:
     seconds: float
     counts: Mapping[str, int] = field(default_factory=dict)
     pinned: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +378,15 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The whole index at a glance; ``status --json`` prints exactly this."""
+    """The whole index at a glance; ``status --json`` prints exactly this.
+
+    Attributes:
+        pinned_at: when the rollback was that the index is held by.
+        bytes: of the whole index folder.
+        at: when the version was made.
+        versions: how many can be read.
+        oldest_version, oldest_at: the first of them.
+    """
 
     version: int
     pinned: str | None
@@ -388,6 +398,11 @@ class Status:
     bytes: int
     model: str = ""
     index: str = ""
+    pinned_at: datetime | None = None
+    at: datetime | None = None
+    versions: int = 0
+    oldest_version: int = 0
+    oldest_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,6 +415,8 @@ class Version:
         tags: checkpoints that name it.
         message: of its checkpoints.
         is_current: it is the newest.
+        note: see :class:`CommitRecord`.
+        pinned: the reference that the index is held at, on the version that is current.
     """
 
     version: int
@@ -410,6 +427,8 @@ class Version:
     tags: tuple[str, ...] = ()
     message: str = ""
     is_current: bool = False
+    note: str = ""
+    pinned: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,7 +282,7 @@ def test_another_schema_or_chunking_is_refused_with_the_way_out(
     with pytest.raises(IndexMismatchError, match="Upgrade"):
         Store.open(store.folder)
     monkeypatch.undo()
-    monkeypatch.setattr("lancebrain.store.table.CHUNKING_VERSION", 10**6)
+    monkeypatch.setattr("lancebrain.store.opened.CHUNKING_VERSION", 10**6)
     with pytest.raises(IndexMismatchError, match="migrate"):
         Store.open(store.folder)
 

@@ -2,11 +2,14 @@
 
 from .beside import write_beside
 from .candidates import Candidate
+from .checkpoints import Checkpoint, Checkpoints
 from .commit_log import CommitLog
 from .decode import DocumentStat
+from .forgotten import Forgotten, ForgottenEntry
 from .hold import Hold, HoldInfo
 from .locations import Location
 from .maintenance import MaintenanceReport
+from .rewriting import Rewritten
 from .rows import RowBatch
 from .schema import StoreInfo
 from .snapshot import Snapshot
@@ -15,12 +18,17 @@ from .vector_cache import VectorCache
 
 __all__ = [
     "Candidate",
+    "Checkpoint",
+    "Checkpoints",
     "CommitLog",
     "DocumentStat",
+    "Forgotten",
+    "ForgottenEntry",
     "Hold",
     "HoldInfo",
     "Location",
     "MaintenanceReport",
+    "Rewritten",
     "RowBatch",
     "Snapshot",
     "Store",

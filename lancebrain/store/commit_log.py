@@ -85,6 +85,8 @@ def _line_of(record: CommitRecord) -> str:
     }
     if record.pinned:
         line["pinned"] = True
+    if record.note:
+        line["note"] = record.note
     return json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
@@ -103,6 +105,7 @@ def _record_of(line: bytes) -> CommitRecord | None:
             seconds=float(fields["seconds"]),
             counts={str(k): int(v) for k, v in fields["counts"].items()},
             pinned=bool(fields.get("pinned", False)),
+            note=str(fields.get("note", "")),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

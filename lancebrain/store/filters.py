@@ -7,7 +7,7 @@ nothing else; a backslash is an ordinary character in them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
 from lancebrain.types import Filter
@@ -73,6 +73,7 @@ def keys_sql(keys: Sequence[tuple[str, int]]) -> str:
     return f"{one_of('path', paths)} AND chunk_index IN ({', '.join(map(str, indexes))})"
 
 
+_GLOB = re.compile(r"[*?\[]")
 _SAID_OR_CHANGED = "coalesce(said_at, updated_at)"
 
 
@@ -85,11 +86,21 @@ def _path_sql(path: str) -> str:
     exact = f"path = {literal(path)}"
     if path.endswith("/"):
         return f"({under(path)})"
-    head = re.split(r"[*?\[]", path, maxsplit=1)[0]
+    head = _GLOB.split(path, maxsplit=1)[0]
     if head == path:
         return f"({exact} OR ({under(path + '/')}))"
     pattern = literal(glob_to_regex(path))
     return f"({exact} OR ({under(head)} AND regexp_like(path, {pattern})))"
+
+
+def path_matcher(path: str) -> Callable[[str], bool]:
+    """Tells of document paths whether a ``Filter`` with this ``path`` lets them pass."""
+    if path.endswith("/"):
+        return lambda other: other.startswith(path)
+    if not _GLOB.search(path):
+        return lambda other: other == path or other.startswith(f"{path}/")
+    matches = re.compile(glob_to_regex(path)).match
+    return lambda other: other == path or matches(other) is not None
 
 
 def glob_to_regex(glob: str) -> str:

@@ -1,13 +1,13 @@
 """The hold: while it is set, live sync rests, because someone rolled the index back.
 
-A file of its own, written before the rollback, so that a crash between the two leaves a hold
-that everyone sees and nothing worse.
+A file of its own, written before the table is restored and marked done after it, so that a crash
+between the two leaves a hold that everyone sees, and that says so.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,11 +25,15 @@ class HoldInfo:
         ref: as the user named it: a version, a tag, a time.
         version: that ``ref`` meant.
         at: when it was set.
+        before: the version that was current then; 0 when that was not written down.
+        done: the index was restored; False when that was cut short, or is still under way.
     """
 
     ref: str
     version: int
     at: datetime
+    before: int = 0
+    done: bool = True
 
 
 class Hold:
@@ -57,6 +61,8 @@ class Hold:
                 ref=str(fields["ref"]),
                 version=int(fields["version"]),
                 at=datetime.fromisoformat(fields["at"]),
+                before=int(fields.get("before", 0)),
+                done=bool(fields.get("done", True)),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(
@@ -69,9 +75,15 @@ class Hold:
         with translated(self._folder, "looking for the hold"):
             return self._file.exists()
 
-    def set(self, ref: str, version: int, at: datetime) -> None:
+    def set(
+        self, ref: str, version: int, at: datetime, *, before: int = 0, done: bool = True
+    ) -> None:
         """Set the hold, in place of any before; durable when this returns."""
-        fields = {"ref": ref, "version": version, "at": at.astimezone(UTC).isoformat()}
+        self.put(HoldInfo(ref, version, at, before, done))
+
+    def put(self, info: HoldInfo) -> None:
+        """The same, with all of it in one."""
+        fields = {**asdict(info), "at": info.at.astimezone(UTC).isoformat()}
         write_beside(self._folder, self._file.name, json.dumps(fields, ensure_ascii=False))
 
     def clear(self) -> None:

@@ -64,6 +64,11 @@ class IndexLock:
         """Whether some thread of this process holds it through this object."""
         return self._depth > 0
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether it was held already when it was taken last."""
+        return self._depth > 1
+
     def _acquire_file(self, timeout_s: float) -> None:
         with translated(self._folder, "taking the lock"):
             try:

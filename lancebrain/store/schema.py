@@ -80,7 +80,12 @@ class StoreInfo:
 
 def new_info(*, model: str, fingerprint: str, dim: int, chunking_version: int) -> StoreInfo:
     """The info of a table that is about to be created now."""
-    return StoreInfo(model, fingerprint, dim, SCHEMA_VERSION, chunking_version, uuid.uuid4().hex)
+    return StoreInfo(model, fingerprint, dim, SCHEMA_VERSION, chunking_version, new_table_id())
+
+
+def new_table_id() -> str:
+    """Random, for a table whose versions count from 1 again."""
+    return uuid.uuid4().hex
 
 
 def table_schema(info: StoreInfo) -> pa.Schema:

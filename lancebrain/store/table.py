@@ -6,32 +6,21 @@ Sync commits here, search and versions read snapshots. Everything that writes is
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lancebrain.chunking import CHUNKING_VERSION
-from lancebrain.errors import IndexMismatchError, IndexNotFoundError, StoreError, UsageError
-
-from . import indices, maintenance, tags
-from .commit_log import CommitLog
-from .connection import Connection, table_folder
+from . import indices, maintenance, rewriting, tags
+from .connection import table_folder
 from .failures import translated
-from .hold import Hold
-from .lock import IndexLock
 from .maintenance import MaintenanceReport
-from .manifests import identity, manifest_file, newest_manifests, version_of
-from .recovery import drop_torn_versions, set_aside
+from .opened import OpenIndex
 from .retention import due_versions
+from .rewriting import Rewritten
 from .rows import RowBatch, with_vectors
-from .schema import StoreInfo, info_of, new_info, table_schema
-from .snapshot import Snapshot
-from .vector_cache import VectorCache
-from .writer import Writer
+from .schema import table_schema
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,140 +28,11 @@ if TYPE_CHECKING:
 
     from .connection import Table
 
-_CREATE_TIMEOUT_S = 60.0
 _KEEP_VERSIONS = timedelta(days=7)
 
 
-class Store:
-    """An open index.
-
-    Attributes:
-        folder: the index folder.
-        info: what the index was built with.
-        version: of the latest snapshot that was taken.
-        recovered: versions that a power cut had torn and that opening dropped.
-        commits: why each version exists.
-        vector_cache: vectors of texts whose rows may be gone.
-        hold: whether live sync rests.
-    """
-
-    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
-        """Open what is there; use :meth:`open`, which says what may be wrong with it."""
-        self.folder = folder
-        self.read_only = read_only
-        self.commits = CommitLog(folder)
-        self.vector_cache = VectorCache(folder)
-        self.hold = Hold(folder)
-        self.recovered = [] if read_only else drop_torn_versions(table_folder(folder))
-        self._lock = IndexLock(folder)
-        self._guard = threading.Lock()
-        # Three handles: one that writes, one that looks for newer versions, and the snapshot's,
-        # which never moves. They share their caches.
-        self._connection = Connection(folder)
-        self._writer = Writer(table_folder(folder), self._connection)
-        self._probe = self._connection.open()
-        self._latest = self._open_latest()
-        self.version: int = self._latest.version
-
-    @staticmethod
-    def exists(folder: Path) -> bool:
-        """Whether there is an index in the folder."""
-        return bool(newest_manifests(table_folder(folder)))
-
-    @classmethod
-    def open(cls, folder: Path, *, read_only: bool = False) -> Store:
-        """Open an index.
-
-        Args:
-            read_only: nothing will be written, so that the folder need not be writable.
-
-        Raises:
-            IndexNotFoundError: there is none.
-            IndexMismatchError: it was made by a newer LanceBrain, or cut into chunks otherwise.
-            StoreError: it is damaged or cannot be read.
-        """
-        if not cls.exists(folder):
-            raise _not_found(folder)
-        with translated(folder, "opening it"):
-            store = cls(folder, read_only=read_only)
-        if store.info.chunking_version != CHUNKING_VERSION:
-            raise IndexMismatchError(
-                f"The index in {folder} was cut into chunks by version "
-                f"{store.info.chunking_version}, this LanceBrain has {CHUNKING_VERSION}.",
-                hint="Run `lancebrain migrate`.",
-            )
-        return store
-
-    @classmethod
-    def create(cls, folder: Path, *, model: str, fingerprint: str, dim: int) -> Store:
-        """Make an index in the folder; when another process was first, open that one.
-
-        Raises:
-            StoreError: the folder cannot be written.
-        """
-        with translated(folder, "making the folder"):
-            folder.mkdir(parents=True, exist_ok=True)
-        with IndexLock(folder).held(_CREATE_TIMEOUT_S):
-            if not cls.exists(folder):
-                schema = table_schema(
-                    new_info(
-                        model=model,
-                        fingerprint=fingerprint,
-                        dim=dim,
-                        chunking_version=CHUNKING_VERSION,
-                    )
-                )
-                CommitLog(folder).clear()
-                with translated(folder, "creating it"):
-                    # The full-text index is there before the first row, so that every version
-                    # that anyone may go back to has one.
-                    indices.build_full_text(Connection(folder).create(schema))
-        return cls.open(folder)
-
-    @staticmethod
-    def set_aside(folder: Path, *, timeout_s: float) -> Path:
-        """Move the table of a folder out of the way, to make a new one; nothing is deleted.
-
-        Returns:
-            Where the table is now.
-
-        Raises:
-            IndexLockedError: another process is writing.
-            StoreError: the folder cannot be written.
-        """
-        with IndexLock(folder).held(timeout_s), translated(folder, "moving the table aside"):
-            return set_aside(table_folder(folder))
-
-    def snapshot(self, version: int | None = None) -> Snapshot:
-        """One version to read from: the newest of any process, or an older one.
-
-        Raises:
-            UsageError: there is no such version (any more).
-            IndexNotFoundError: the index was deleted meanwhile.
-        """
-        if version is not None:
-            return self._open_version(version)
-        with self._guard:
-            try:
-                with translated(self.folder, "looking for newer versions"):
-                    self._probe.checkout_latest()
-                    newest = identity(table_folder(self.folder), self._probe.version)
-                    if newest != self._latest.identity:
-                        self._latest = self._open_latest()
-            except StoreError:
-                if not self.exists(self.folder):
-                    raise _not_found(self.folder) from None
-                raise
-            self.version = self._latest.version
-            return self._latest
-
-    def lock(self, timeout_s: float) -> AbstractContextManager[None]:
-        """Hold the index lock: nobody else writes meanwhile. Reentrant within a thread.
-
-        Raises:
-            IndexLockedError: another holder kept it for longer than ``timeout_s``.
-        """
-        return self._lock.held(timeout_s)
+class Store(OpenIndex):
+    """An open index that can be written to, see also :class:`OpenIndex`."""
 
     def commit(
         self, rows: RowBatch, *, reason: str, counts: Mapping[str, int], started: float
@@ -196,7 +56,7 @@ class Store:
             return self.snapshot().version
         data = rows.to_arrow(table_schema(self.info), self.info.dim)
         with self._writing("writing a commit"):
-            version = self._writer.merge(data)
+            version = self._handles.writer.merge(data)
         self.commits.record(version, reason, counts, started)
         return version
 
@@ -227,7 +87,7 @@ class Store:
             return snapshot.version
         data = with_vectors(rows, dict(zip(keys, vectors, strict=True)))
         with self._writing("writing vectors"):
-            version = self._writer.merge(data)
+            version = self._handles.writer.merge(data)
         self.commits.record(version, reason, {"embedded": data.num_rows}, started)
         return version
 
@@ -243,9 +103,8 @@ class Store:
 
     def is_index_behind(self) -> bool:
         """Whether so many rows are outside the full-text index that searches suffer."""
-        with self._guard, translated(self.folder, "looking at its indices"):
-            self._probe.checkout_latest()
-            return indices.is_behind(self._probe)
+        with translated(self.folder, "looking at its indices"), self._handles.probe() as table:
+            return indices.is_behind(table)
 
     def needs_maintenance(self, *, keep_versions: timedelta = _KEEP_VERSIONS) -> bool:
         """Whether :meth:`maintain` would pay; costs some milliseconds.
@@ -254,9 +113,8 @@ class Store:
             keep_versions: as for :meth:`maintain`.
         """
         due = self._due_versions(keep_versions, datetime.now(UTC))
-        with self._guard, translated(self.folder, "looking at its state"):
-            self._probe.checkout_latest()
-            return maintenance.is_due(self._probe, due)
+        with translated(self.folder, "looking at its state"), self._handles.probe() as table:
+            return maintenance.is_due(table, due)
 
     def maintain(
         self,
@@ -291,22 +149,10 @@ class Store:
             now=now,
         )
 
-    def versions(self) -> dict[int, datetime]:
-        """The versions that can be read, and when each was made."""
-        made: dict[int, datetime] = {}
-        with translated(self.folder, "listing its versions"):
-            for manifest in newest_manifests(table_folder(self.folder)):
-                try:
-                    made_at = manifest.stat().st_mtime
-                except FileNotFoundError:
-                    continue  # cleaned up by another process while we look
-                made[version_of(manifest)] = datetime.fromtimestamp(made_at, UTC)
-        return made
-
     def tags(self) -> dict[str, int]:
         """Tags and the versions they name."""
-        with translated(self.folder, "reading its tags"):
-            return tags.read_tags(self._probe)
+        with translated(self.folder, "reading its tags"), self._handles.probe() as table:
+            return tags.read_tags(table)
 
     def create_tag(self, name: str, version: int) -> None:
         """Name a version, which then survives every cleanup. The caller holds the lock.
@@ -315,8 +161,8 @@ class Store:
             UsageError: the name is taken or not allowed, or there is no such version.
         """
         self._check_exists(version)
-        with self._writing(f"naming version {version}"):
-            tags.create_tag(self._probe, name, version)
+        with self._writing(f"naming version {version}"), self._handles.probe() as table:
+            tags.create_tag(table, name, version)
 
     def delete_tag(self, name: str) -> None:
         """Remove a tag; its version stays until the next cleanup. The caller holds the lock.
@@ -324,8 +170,8 @@ class Store:
         Raises:
             UsageError: there is no such tag.
         """
-        with self._writing(f"removing the name {name!r}"):
-            tags.delete_tag(self._probe, name)
+        with self._writing(f"removing the name {name!r}"), self._handles.probe() as table:
+            tags.delete_tag(table, name)
 
     def restore(self, version: int) -> int:
         """Make a new version that equals an old one, and return it; the caller holds the lock.
@@ -337,62 +183,41 @@ class Store:
         """
         self._check_exists(version)
         with self._writing(f"restoring version {version}"):
-            return self._writer.restore(version)
+            return self._handles.writer.restore(version)
 
-    def bytes(self) -> int:
-        """What the index folder takes on disk."""
-        total = 0
-        for file in self.folder.rglob("*"):
-            try:
-                total += file.lstat().st_size
-            except FileNotFoundError:
-                continue  # cleaned up by another process while we count
-        return total
+    def rewrite(
+        self,
+        kept: Collection[int],
+        *,
+        without: Collection[str],
+        counts: Mapping[str, int],
+        started: float,
+    ) -> Rewritten:
+        """Write the table anew from some versions, without some documents; the rest is deleted.
 
-    @contextmanager
-    def _writing(self, doing: str) -> Iterator[None]:
-        self._check_writable()
-        with translated(self.folder, doing):
-            yield
+        Versions get new numbers; checkpoints, records and a hold go with them. The caller holds
+        the lock. Needs room for a second table meanwhile.
+
+        Args:
+            kept: versions that stay; the newest and all that are tagged have to be among them.
+            without: paths of the documents that none of them has any more.
+            counts, started: for the record, as in :meth:`commit`.
+
+        Raises:
+            StoreError: it could not be written; the table is as it was.
+        """
+        with self._writing("writing it anew"):
+            done = rewriting.rewrite(self, kept, without, counts=counts, started=started)
+            self._handles.follow()
+        return done
 
     @contextmanager
     def _maintaining(self, doing: str) -> Iterator[Table]:
         """The newest version to change without changing what it holds; recorded if it moved."""
         started = time.monotonic()
-        with self._writing(doing), self._writer.durably() as table:
+        with self._writing(doing), self._handles.writer.durably() as table:
             before = table.version
             yield table
             after = int(table.version)
         if after != before:
             self.commits.record(after, "maintenance", {}, started)
-
-    def _check_writable(self) -> None:
-        if self.read_only:
-            raise StoreError(f"The index in {self.folder} was opened for reading only.")
-        if not self._lock.is_held:
-            raise UsageError("Only the holder of the index lock may write: `with store.lock(…):`.")
-
-    def _open_latest(self) -> Snapshot:
-        table = self._connection.open()
-        self.info: StoreInfo = info_of(table.schema, where=str(self.folder))
-        return Snapshot(table, self.folder, self._connection.open)
-
-    def _open_version(self, version: int) -> Snapshot:
-        self._check_exists(version)
-        with translated(self.folder, f"opening version {version}"):
-            table = self._connection.open()
-            table.checkout(version)
-            return Snapshot(table, self.folder, None)
-
-    def _check_exists(self, version: int) -> None:
-        if not manifest_file(table_folder(self.folder), version).exists():
-            raise UsageError(
-                f"The index in {self.folder} has no version {version}.",
-                hint="Choose one from `lancebrain history`.",
-            )
-
-
-def _not_found(folder: Path) -> IndexNotFoundError:
-    return IndexNotFoundError(
-        f"There is no index in {folder}.", hint="Make one with `lancebrain sync FOLDER`."
-    )

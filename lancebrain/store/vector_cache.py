@@ -85,6 +85,11 @@ class VectorCache:
         """Remove the vectors of these texts, of every fingerprint, leaving no trace on disk."""
         self._run(lambda db: self._forget(db, hashes))
 
+    def clear(self) -> None:
+        """Remove every vector, leaving no trace on disk."""
+        if self._file.exists():
+            self._run(_clear)
+
     def close(self) -> None:
         """Let go of the file; the next call opens it again."""
         with self._guard:
@@ -178,6 +183,15 @@ class VectorCache:
     def _files(self) -> Iterator[Path]:
         for suffix in ("", "-wal", "-shm"):
             yield self._file.with_name(self._file.name + suffix)
+
+
+def _clear(db: sqlite3.Connection) -> None:
+    db.execute("DELETE FROM vectors")
+    db.commit()
+    db.execute("VACUUM")
+    (is_busy, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if is_busy:
+        raise sqlite3.OperationalError("Another process keeps reading it.")
 
 
 def _used_bytes(db: sqlite3.Connection) -> int:

@@ -64,10 +64,9 @@ class Writer:
         written |= {str(manifest_file(self._folder, version)) for version in versions}
         # First what the manifests refer to, then the manifests, then the names of both.
         for file in sorted(written, key=lambda file: file.endswith(".manifest")):
-            _sync(file)
-        if os.name == "posix":
-            for folder in {Path(file).parent for file in written}:
-                _sync(str(folder))
+            sync_to_disk(file)
+        for folder in {Path(file).parent for file in written}:
+            sync_to_disk(folder)
 
     def _files(self) -> Iterator[str]:
         # Plain strings: every commit lists some hundreds of files twice.
@@ -76,7 +75,10 @@ class Writer:
                 yield from (f"{folder}{os.sep}{file}" for file in files)
 
 
-def _sync(path: str) -> None:
+def sync_to_disk(path: Path | str) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    if os.name != "posix" and Path(path).is_dir():
+        return  # a folder cannot be opened there
     descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
         os.fsync(descriptor)

@@ -5,7 +5,7 @@ writes only through the store. The handle that serves is never moved: reading as
 snapshot of its own.
 """
 
-from lancebrain.versions.checkpoints import Checkpoint, Checkpoints
+from lancebrain.store import Checkpoint, Checkpoints
 from lancebrain.versions.diff import diff
 from lancebrain.versions.history import history
 from lancebrain.versions.notes import NoteRestorer

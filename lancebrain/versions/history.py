@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from lancebrain.store import Store
+from datetime import datetime
+
+from lancebrain.store import Checkpoints, Store
+from lancebrain.store.opened import CREATED
 from lancebrain.types import CommitRecord, Version
-from lancebrain.versions.checkpoints import Checkpoints
 
 
 def history(store: Store, *, limit: int | None = None) -> list[Version]:
     """The versions that can still be read, newest first.
 
-    The table decides which there are; a version whose record was lost has no reason.
+    The table decides which there are; a version whose record was lost has no reason. That of a
+    new, empty index needs no record.
 
     Args:
         limit: how many at most.
@@ -18,12 +21,14 @@ def history(store: Store, *, limit: int | None = None) -> list[Version]:
     made = store.versions()
     records = {record.version: record for record in store.commits.read()}
     names = Checkpoints(store).by_version()
+    hold = store.hold.read()
     newest = max(made)
     versions = sorted(made, reverse=True)[:limit]
     entries = []
     for version in versions:
-        record = records.get(version) or CommitRecord(version, "", made[version], 0.0)
+        record = records.get(version) or _unrecorded(version, made[version])
         checkpoints = names.get(version, ())
+        is_current = version == newest
         entries.append(
             Version(
                 version=version,
@@ -33,7 +38,14 @@ def history(store: Store, *, limit: int | None = None) -> list[Version]:
                 counts=record.counts,
                 tags=tuple(checkpoint.name for checkpoint in checkpoints),
                 message="; ".join(c.message for c in checkpoints if c.message),
-                is_current=version == newest,
+                is_current=is_current,
+                note=record.note,
+                pinned=hold.ref if hold and is_current else None,
             )
         )
     return entries
+
+
+def _unrecorded(version: int, made: datetime) -> CommitRecord:
+    reason = "create" if version == CREATED else ""
+    return CommitRecord(version, reason, made, 0.0)

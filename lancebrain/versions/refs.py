@@ -1,9 +1,10 @@
-"""What people call a version → its number: ``12``, ``v12``, a checkpoint, a time, ``~1``."""
+"""What people call a version → its number: ``12``, a checkpoint, a time, ``latest~1``."""
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 from lancebrain.errors import UsageError
@@ -13,33 +14,42 @@ from lancebrain.types import Version
 from lancebrain.versions.history import history
 
 _NUMBER = re.compile(r"[vV]?(\d{1,18})")
-_BACK = re.compile(r"~(\d{1,9})")
+_BACK = re.compile(r"(?P<from>[^~]*)~(?P<count>\d{1,9})")
 _SILENT = frozenset({"maintenance", "backfill"})
+_NEWEST = ("", "latest", "current")
 
 
 def resolve(store: Store, ref: str, *, now: datetime | None = None) -> int:
     """The version that a reference means.
 
     Args:
-        ref: a number (``12``, ``v12``), the name of a checkpoint, ``latest``, ``~N`` (the state
-            before the last N changes), or a time (see :func:`lancebrain.moments.moment`), which
-            means the version that was current then.
+        ref: a number (``12``, ``v12``), the name of a checkpoint, ``latest``, a time (see
+            :func:`lancebrain.moments.moment`), which means the version that was current then,
+            or any of these with ``~N`` behind it: the state before the last N changes that led
+            there. ``~N`` alone is ``latest~N``, which a shell leaves as it is.
         now: UTC-aware; the present by default.
 
     Raises:
         UsageError: there is no such version, any more or at all; it says which there are.
     """
     ref = ref.strip()
+    if not ref:
+        raise _unknown(ref, {})
+    versions = history(store)
+    if back := _BACK.fullmatch(ref):
+        start = _resolve(store, back["from"].strip(), versions, now)
+        return _changes_back(int(back["count"]), [v for v in versions if v.version <= start])
+    return _resolve(store, ref, versions, now)
+
+
+def _resolve(store: Store, ref: str, versions: Sequence[Version], now: datetime | None) -> int:
     tags = store.tags()
     if ref in tags:
         return tags[ref]
-    versions = history(store)
-    if ref in ("latest", "current"):
+    if ref in _NEWEST:
         return versions[0].version
     if number := _NUMBER.fullmatch(ref):
         return _existing(int(number[1]), versions)
-    if back := _BACK.fullmatch(ref):
-        return _changes_back(int(back[1]), versions)
     try:
         at = moment(ref, now=now)
     except UsageError:
@@ -47,7 +57,7 @@ def resolve(store: Store, ref: str, *, now: datetime | None = None) -> int:
     return _current_at(at, ref, versions)
 
 
-def _existing(number: int, versions: list[Version]) -> int:
+def _existing(number: int, versions: Sequence[Version]) -> int:
     if any(entry.version == number for entry in versions):
         return number
     oldest, newest = versions[-1].version, versions[0].version
@@ -58,7 +68,7 @@ def _existing(number: int, versions: list[Version]) -> int:
     )
 
 
-def _changes_back(count: int, versions: list[Version]) -> int:
+def _changes_back(count: int, versions: Sequence[Version]) -> int:
     """The state before the last ``count`` versions that changed what is found."""
     changes = [i for i, entry in enumerate(versions) if entry.reason not in _SILENT]
     if count == 0:
@@ -71,7 +81,7 @@ def _changes_back(count: int, versions: list[Version]) -> int:
     return versions[changes[count - 1] + 1].version
 
 
-def _current_at(at: datetime, ref: str, versions: list[Version]) -> int:
+def _current_at(at: datetime, ref: str, versions: Sequence[Version]) -> int:
     # By version, not by time: a clock that was set back does not reorder the versions.
     for entry in versions:
         if entry.at <= at:
@@ -89,5 +99,5 @@ def _unknown(ref: str, tags: dict[str, int]) -> UsageError:
     return UsageError(
         f"{ref!r} is no version, checkpoint or time.",
         hint=f"{hint}Write a number from `lancebrain history`, a name from "
-        "`lancebrain checkpoint --list`, yesterday, 2d, or 2026-11-29T10:00.",
+        "`lancebrain checkpoint --list`, latest~1, yesterday, 2d, or 2026-11-29T10:00.",
     )

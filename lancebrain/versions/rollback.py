@@ -1,22 +1,24 @@
 """Rolling the index back, and following the files again.
 
 A rollback makes a new version that equals an old one and holds live sync, which would undo it at
-once. The hold comes first, so that a crash between the two leaves a hold that everyone sees and
-an index as it was.
+once. The hold comes first, so that a crash between the two leaves a hold that everyone sees, and
+that says whether the index is as it was before or after.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lancebrain.store import Snapshot, Store
-from lancebrain.types import CommitRecord, Rollback
-from lancebrain.versions.checkpoints import Checkpoints
+from lancebrain.store import Checkpoint, Checkpoints, HoldInfo, Snapshot, Store
+from lancebrain.store.schema import EMBEDDED_ROWS
+from lancebrain.types import CommitRecord, Problem, Rollback
 from lancebrain.versions.diff import diff
 from lancebrain.versions.refs import resolve
 
@@ -38,23 +40,26 @@ def rollback(
     Raises:
         UsageError: there is no such version.
         IndexLockedError: another process held the lock for longer.
-        StoreError: the index cannot be written.
+        StoreError: the index cannot be written; it is as it was.
     """
     if dry_run:
         return _planned(store, ref, now)
     started = time.monotonic()
-    with store.lock(lock_timeout_s):
+    with store.lock(lock_timeout_s), ExitStack() as undo:
         plan = _planned(store, ref, now)
         before = store.snapshot()
-        checkpoint = Checkpoints(store).create_automatic("rollback", before.version, at=now)
+        checkpoint = _checkpoint(store, before.version, now, undo)
         _keep_vectors(store, before, store.snapshot(plan.restored))
-        store.hold.set(ref, plan.restored, now)
+        hold = HoldInfo(ref, plan.restored, now, before.version, done=False)
+        _hold(store, hold, undo)
         version = store.restore(plan.restored)
+        undo.pop_all()
+        seconds = time.monotonic() - started
+        note = f"to version {plan.restored}"
         store.commits.append(
-            CommitRecord(
-                version, "rollback", now, time.monotonic() - started, plan.changes, pinned=True
-            )
+            CommitRecord(version, "rollback", now, seconds, plan.changes, True, note)
         )
+        store.hold.put(replace(hold, done=True))
         store.ensure_indices()
     return Rollback(before.version, plan.restored, version, checkpoint.name, plan.changes)
 
@@ -67,6 +72,22 @@ def resume(store: Store, *, lock_timeout_s: float) -> bool:
     return held
 
 
+def cut_short(store: Store) -> Problem | None:
+    """Tell of a rollback that was cut short, and whether the index is as before it or after."""
+    hold = store.hold.read()
+    if hold is None or hold.done:
+        return None
+    # The checkpoint that a rollback makes keeps the version before it readable.
+    is_restored = diff(store.snapshot(hold.before), store.snapshot()).changes
+    state = f"as in version {hold.version}" if is_restored else "as it was before"
+    return Problem(
+        "",
+        "rollback-cut-short",
+        f"A rollback to {hold.ref} was cut short; the index is {state}. Do it again: "
+        f"lancebrain rollback {hold.ref}; or follow the files again: lancebrain resume",
+    )
+
+
 def _planned(store: Store, ref: str, now: datetime) -> Rollback:
     restored = resolve(store, ref, now=now)
     current = store.snapshot()
@@ -75,10 +96,30 @@ def _planned(store: Store, ref: str, now: datetime) -> Rollback:
     return Rollback(current.version, restored, current.version, "", dict(counts))
 
 
+def _checkpoint(store: Store, version: int, now: datetime, undo: ExitStack) -> Checkpoint:
+    """The way back, which goes again if the rollback cannot be done."""
+    checkpoints = Checkpoints(store)
+    there = {checkpoint.name for checkpoint in checkpoints.all()}
+    checkpoint = checkpoints.create_automatic("rollback", version, at=now)
+    if checkpoint.name not in there:
+        undo.callback(checkpoints.delete, checkpoint.name)
+    return checkpoint
+
+
+def _hold(store: Store, info: HoldInfo, undo: ExitStack) -> None:
+    """Hold live sync; it is as it was again if the rollback cannot be done."""
+    earlier = store.hold.read() if store.hold.is_set() else None
+    store.hold.put(info)
+    if earlier is None:
+        undo.callback(store.hold.clear)
+    else:
+        undo.callback(store.hold.put, earlier)
+
+
 def _keep_vectors(store: Store, before: Snapshot, after: Snapshot) -> None:
     """Put vectors that leave the table into the cache, so that going back embeds nothing."""
     there, left = (
-        pc.unique(snapshot.to_arrow(["chunk_hash"], where="vector IS NOT NULL")["chunk_hash"])
+        pc.unique(snapshot.to_arrow(["chunk_hash"], where=EMBEDDED_ROWS)["chunk_hash"])
         for snapshot in (after, before)
     )
     leaving: pa.Array = left.filter(pc.invert(pc.is_in(left, there)))

@@ -11,11 +11,18 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from lancebrain.errors import UsageError
 from lancebrain.moments import moment
-from lancebrain.store import Store, write_beside
 
+from .beside import write_beside
+
+if TYPE_CHECKING:
+    from .table import Store
+
+CHECKPOINTS_FILE = "checkpoints.json"
+"""Beside the table: what was said of each."""
 _WORDS = frozenset({"latest", "current"})
 
 
@@ -45,7 +52,7 @@ class Checkpoints:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._file = store.folder / "checkpoints.json"
+        self._file = store.folder / CHECKPOINTS_FILE
 
     def all(self) -> list[Checkpoint]:
         """All of them, the newest version first."""

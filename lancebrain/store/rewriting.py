@@ -1,0 +1,220 @@
+"""Writing the table anew, so that nothing is left of some documents in any version.
+
+A new table is built in a folder of its own: the oldest version that is to stay first, then what
+changed from each to the next. Rows of the documents never get into it, so neither its data nor
+its indices can hold them. Two renames put it in the place of the old one, which is deleted.
+
+Whoever is killed leaves the new folder behind. While it is not marked as ready, the old table is
+the index, and the folder is thrown away; once it is, the new one is, and the next to take the
+lock finishes the renames.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from . import indices, tags
+from .checkpoints import CHECKPOINTS_FILE
+from .commit_log import CommitLog
+from .connection import Connection, table_folder
+from .difference import difference
+from .hold import Hold
+from .manifests import manifest_file, newest_manifests, version_of
+from .ranges import path_ranges
+from .schema import new_table_id, table_schema
+from .snapshot import Snapshot
+from .writer import Writer, sync_to_disk
+
+if TYPE_CHECKING:
+    from .table import Store
+
+_NEW = "rewriting"
+_OLD = "rewriting.old"
+_READY = "ready"
+_ROWS_A_READ = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What a rewriting did.
+
+    Attributes:
+        numbers: the new number of each version that was kept.
+        version: the newest; it holds the same as the last that was kept.
+        dropped: how many versions went.
+    """
+
+    numbers: Mapping[int, int]
+    version: int
+    dropped: int
+
+
+def is_there(folder: Path) -> bool:
+    """Whether a rewriting is under way in an index folder, or was cut short."""
+    return (folder / _NEW).exists() or (folder / _OLD).exists()
+
+
+def is_ready(folder: Path) -> bool:
+    """Whether the new table of a rewriting is the index, though not in its place yet."""
+    return (folder / _NEW / _READY).exists()
+
+
+def rewrite(
+    store: Store,
+    kept: Collection[int],
+    without: Collection[str],
+    *,
+    counts: Mapping[str, int],
+    started: float,
+) -> Rewritten:
+    """See :meth:`lancebrain.store.Store.rewrite`; the caller holds the lock."""
+    new = store.folder / _NEW
+    new.mkdir()
+    try:
+        schema = table_schema(replace(store.info, table_id=new_table_id()))
+        snapshots = [store.snapshot(version) for version in sorted(kept)]
+        numbers = _build(new, schema, snapshots, without)
+        version = _close(new, set(numbers.values()))
+        _carry_over(store, new, numbers, version)
+        CommitLog(new).record(version, "forget", counts, started)
+        dropped = len(store.versions()) - len(snapshots)
+        _make_ready(new)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    settle(store.folder)
+    return Rewritten(numbers, version, dropped)
+
+
+def settle(folder: Path) -> None:
+    """Finish a rewriting that was cut short, or undo it; the caller holds the lock."""
+    new, old = folder / _NEW, folder / _OLD
+    if is_ready(folder):
+        _take_place(folder)
+    for leftover in (new, old):
+        if leftover.exists():
+            shutil.rmtree(leftover)
+
+
+def _take_place(folder: Path) -> None:
+    """Each step can be the last one, and is skipped when it was done."""
+    new, old = folder / _NEW, folder / _OLD
+    table = table_folder(folder)
+    if table_folder(new).exists():
+        if table.exists():
+            if old.exists():
+                shutil.rmtree(old)
+            table.rename(old)
+        table_folder(new).rename(table)
+    for file in new.iterdir():
+        if file.name != _READY:
+            file.replace(folder / file.name)
+    sync_to_disk(folder)
+    (new / _READY).unlink()
+
+
+def _changes(
+    previous: Snapshot | None, snapshot: Snapshot, left_out: pa.Array, schema: pa.Schema
+) -> Iterator[pa.Table]:
+    paths = snapshot.to_arrow(["path"])["path"]
+    if previous is not None:
+        paths = pa.chunked_array([*paths.chunks, *previous.to_arrow(["path"])["path"].chunks])
+    for where in path_ranges(paths, rows=_ROWS_A_READ):
+        before = schema.empty_table()
+        if previous is not None:
+            before = _rows(previous, where, left_out)
+        rows = difference(before, _rows(snapshot, where, left_out), schema)
+        if rows.num_rows:
+            yield rows
+
+
+def _rows(snapshot: Snapshot, where: str, left_out: pa.Array) -> pa.Table:
+    rows = snapshot.to_arrow(where=where)
+    return rows.filter(pc.invert(pc.is_in(rows["path"], left_out)))
+
+
+def _index(writer: Writer) -> int:
+    """Bring the indices up to the rows; the version then."""
+    with writer.durably() as table:
+        indices.build_missing(table)
+        if indices.is_behind(table):
+            indices.build_full_text(table)
+        if indices.vectors_due(table):
+            indices.build_vectors(table)
+        return int(table.version)
+
+
+def _build(
+    new: Path, schema: pa.Schema, snapshots: Sequence[Snapshot], without: Collection[str]
+) -> dict[int, int]:
+    """Build a table of the versions, oldest first; those of the same rows have one number."""
+    connection = Connection(new)
+    indices.build_full_text(connection.create(schema))
+    writer = Writer(table_folder(new), connection)
+    left_out = pa.array(sorted(without), pa.string())
+    numbers: dict[int, int] = {}
+    previous: Snapshot | None = None
+    number = 0
+    for snapshot in snapshots:
+        is_new = previous is None
+        for rows in _changes(previous, snapshot, left_out, schema):
+            writer.merge(rows)
+            is_new = True
+        if is_new:
+            number = _index(writer)
+        numbers[snapshot.version] = number
+        previous = snapshot
+    return numbers
+
+
+def _close(new: Path, numbers: Collection[int]) -> int:
+    """Drop the versions in between, and make one more that equals the last; its number."""
+    table = table_folder(new)
+    with Writer(table, Connection(new)).durably() as handle:
+        handle.delete("false")
+        last = int(handle.version)
+    for manifest in newest_manifests(table):
+        if version_of(manifest) not in {*numbers, last}:
+            manifest.unlink()
+    return last
+
+
+def _carry_over(store: Store, new: Path, numbers: Mapping[int, int], last: int) -> None:
+    """The names of the versions and what was said of them, with their new numbers."""
+    table = Connection(new).open()
+    for name, version in store.tags().items():
+        tags.create_tag(table, name, numbers[version])
+    said = store.folder / CHECKPOINTS_FILE
+    if said.exists():
+        shutil.copyfile(said, new / said.name)
+    log = CommitLog(new)
+    recorded: set[int] = set()
+    made = store.versions()
+    for record in store.commits.read():
+        number = numbers.get(record.version)
+        if number is not None and number not in recorded:
+            recorded.add(number)
+            log.append(replace(record, version=number))
+    for version, number in sorted(numbers.items(), reverse=True):
+        at = made[version].timestamp()
+        os.utime(manifest_file(table_folder(new), number), (at, at))
+    hold = store.hold.read()
+    if hold is not None:
+        version, before = (numbers.get(v, last) for v in (hold.version, hold.before))
+        Hold(new).put(replace(hold, version=version, before=before))
+
+
+def _make_ready(new: Path) -> None:
+    for place in (*new.rglob("*"), new):
+        sync_to_disk(place)
+    (new / _READY).touch()
+    sync_to_disk(new / _READY)
+    sync_to_disk(new)
