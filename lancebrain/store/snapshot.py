@@ -88,6 +88,13 @@ class Snapshot:
             for problem in problems or ()
         ]
 
+    def links(self) -> dict[str, tuple[str, ...]]:
+        """Targets of links as written, by path, of the documents that have any."""
+        columns = {"path": "path", "links": "doc.links"}
+        rows = self._scan(DOCUMENT_ROWS, columns)
+        pairs = zip(*(rows[name].to_pylist() for name in columns), strict=True)
+        return {path: tuple(links) for path, links in pairs if links}
+
     def chunks(self, paths: Sequence[str]) -> dict[str, list[StoredChunk]]:
         """Chunks with their texts, by path, in the order of the document.
 

@@ -1,0 +1,102 @@
+"""What a front that stays does besides answering: loading ahead, and following the files."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lancebrain.brain.facade import Brain
+    from lancebrain.config import Settings
+    from lancebrain.errors import LancebrainError
+    from lancebrain.sync.worker import Worker
+    from lancebrain.types import Progress, SyncReport
+
+
+def open_ahead(brain: Brain) -> bool:
+    """Import and open the index now; whether there is one. It is made if there are sources.
+
+    Raises:
+        StoreError: it cannot be opened.
+    """
+    access = brain._access
+    if not access.exists:
+        access.reload()
+        if not access.settings.sources:
+            return False
+        access.made_store()
+    access.store()
+    return True
+
+
+def load_ahead(brain: Brain) -> None:
+    """Load the model now instead of at the first question.
+
+    Raises:
+        EmbedderError: it cannot be loaded.
+    """
+    brain._access.embedder()
+
+
+def worker_of(
+    brain: Brain,
+    *,
+    on_report: Callable[[SyncReport], None],
+    on_error: Callable[[LancebrainError], None],
+) -> Worker:
+    """What follows the files of an index that exists; run it on the event loop that made it.
+
+    Args:
+        on_report: is told of every sync that had something to do.
+        on_error: is told what kept a sync from being done.
+
+    Raises:
+        IndexNotFoundError, StoreError: the index cannot be opened.
+    """
+    from lancebrain.sync import Engine
+    from lancebrain.sync.worker import Worker
+
+    access = brain._access
+
+    def settings_now() -> Settings:
+        access.reload()
+        return access.settings
+
+    engine = Engine(access.store(), access.settings, access.embedder)
+    return Worker(engine, reload=settings_now, on_report=on_report, on_error=on_error)
+
+
+def is_read_only(brain: Brain) -> bool:
+    """Whether the index may not be written, so that nothing can be followed."""
+    return brain._access.store().read_only
+
+
+def look_now(
+    brain: Brain,
+    path: str | None,
+    *,
+    progress: Callable[[Progress], None],
+    cancel: threading.Event,
+) -> SyncReport:
+    """Bring the index up to the files now, beside whoever follows them.
+
+    Args:
+        path: a document path or folder of a source; None for everything.
+        cancel: when set, it ends after the batch it is at.
+
+    Raises:
+        UsageError: the path is in no source.
+        IndexNotFoundError, IndexLockedError, EmbedderError, StoreError: as :meth:`Brain.sync`.
+    """
+    from lancebrain.errors import UsageError
+
+    scope = None
+    if path is not None:
+        names = [source.name for source in brain.settings.sources]
+        if path.partition("/")[0] not in names or ".." in path.split("/"):
+            raise UsageError(
+                f"{path!r} is in no source.", hint=f"Paths begin with one of: {', '.join(names)}."
+            )
+        scope = [path.rstrip("/")]
+    return brain._access.engine().sync(scope, progress=progress, cancel=cancel)

@@ -1,0 +1,155 @@
+"""A passage with what is around it: outline, links both ways, and the text in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from lancebrain.brain.linking import Links
+from lancebrain.brain.passages import Passage, read_passage
+
+if TYPE_CHECKING:
+    from lancebrain.brain.facade import Brain
+    from lancebrain.store import Snapshot
+    from lancebrain.types import StoredChunk
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it, up to the next one.
+
+    Attributes:
+        id: of its first chunk.
+        heading_path: titles from the outermost; empty before the first heading.
+        line_start, line_end: 1-based, inclusive.
+    """
+
+    id: str
+    heading_path: tuple[str, ...]
+    line_start: int
+    line_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What ``get_detail`` tells.
+
+    Attributes:
+        passage: its text is one page.
+        ids: of the chunks of that page.
+        next_rank: where the next page begins; None on the last one.
+        sha256: of the file that was read.
+        outline: all sections of the document.
+        links: targets as written, with the document each leads to.
+        backlinks: documents that link here.
+    """
+
+    passage: Passage
+    ids: tuple[str, ...]
+    next_rank: int | None
+    sha256: str
+    outline: tuple[Section, ...]
+    links: tuple[tuple[str, str | None], ...]
+    backlinks: tuple[str, ...]
+
+
+def read_detail(
+    brain: Brain,
+    what: str,
+    *,
+    before: int = 0,
+    after: int = 0,
+    from_rank: int = 0,
+    most_chars: int = 16_000,
+    snapshot: Snapshot | None = None,
+) -> Detail:
+    """Read a document, or a passage of it, a page at a time.
+
+    Args:
+        what: as in :meth:`Brain.show`.
+        before, after: chunks to add around a passage.
+        from_rank: where the page begins; what is before it is left out.
+        most_chars: of the page; a chunk that is longer makes a page of its own.
+        snapshot: the version to read; the newest by default.
+
+    Raises:
+        IndexNotFoundError, UsageError: as :meth:`Brain.show`.
+    """
+    if snapshot is None:
+        snapshot = brain._access.store().snapshot()
+    passage = read_passage(
+        snapshot, what, before=before, after=after, sources=brain.settings.sources
+    )
+    chunks = snapshot.chunks([passage.path]).get(passage.path, [])
+    lines = _lines(snapshot, chunks)
+    wanted_end = passage.rank_end
+    first = max(passage.rank_start, min(from_rank, wanted_end))
+    last = _page_end(chunks, first, wanted_end, most_chars)
+    shown = chunks[first : last + 1] if chunks else []
+    if shown:
+        passage = replace(
+            passage,
+            text="".join(stored.chunk.text for stored in shown),
+            rank_start=first,
+            rank_end=last,
+            line_start=lines[first][0],
+            line_end=lines[last][1],
+        )
+    state = snapshot.documents([passage.path])[passage.path]
+    links = Links(list(snapshot.stats()), snapshot.links())
+    return Detail(
+        passage=passage,
+        ids=tuple(_id(stored) for stored in shown),
+        next_rank=last + 1 if shown and last < wanted_end else None,
+        sha256=state.sha256,
+        outline=tuple(_sections(chunks, lines)),
+        links=tuple(links.from_document(passage.path)),
+        backlinks=links.to_document(passage.path),
+    )
+
+
+def _page_end(chunks: Sequence[StoredChunk], first: int, last: int, most_chars: int) -> int:
+    room = most_chars
+    for rank in range(max(first, 0), last + 1):
+        room -= len(chunks[rank].chunk.text)
+        if room < 0:
+            return max(rank - 1, first)
+    return last
+
+
+def _lines(snapshot: Snapshot, chunks: Sequence[StoredChunk]) -> list[tuple[int, int]]:
+    keys = [(stored.path, stored.chunk_index) for stored in chunks]
+    places = snapshot.located(keys)
+    return [(places[key].line_start, places[key].line_end) for key in keys]
+
+
+def _sections(chunks: Sequence[StoredChunk], lines: Sequence[tuple[int, int]]) -> list[Section]:
+    sections: list[Section] = []
+    for stored, (start, end) in zip(chunks, lines, strict=True):
+        headings = stored.chunk.heading_path
+        if sections and sections[-1].heading_path == headings:
+            begun = sections[-1]
+            sections[-1] = Section(begun.id, headings, begun.line_start, end)
+        else:
+            sections.append(Section(_id(stored), headings, start, end))
+    return sections
+
+
+def _id(stored: StoredChunk) -> str:
+    return f"{stored.path}#{stored.chunk_index}"
+
+
+def texts_of(brain: Brain, ids: Sequence[str], version: int) -> dict[str, str]:
+    """Whole texts of chunks, by id; of those that the version has.
+
+    Args:
+        ids: of hits.
+        version: that they were found in.
+    """
+    keys = {}
+    for name in ids:
+        path, _, index = name.rpartition("#")
+        keys[path, int(index)] = name
+    rows = brain._access.store().snapshot(version).rows(list(keys))
+    return {keys[key]: stored.chunk.text for key, stored in rows.items()}
