@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,6 +43,9 @@ STAT_COLUMNS = {
 """Output column → SQL expression."""
 
 
+_STATE_FIELDS = fields(DocumentState)[1:]  # the first is the path
+
+
 class DocumentStat(NamedTuple):
     """The part of a document row that tells whether its file, and its source, are unchanged.
 
@@ -59,20 +64,21 @@ class DocumentStat(NamedTuple):
 def document_states(table: pa.Table) -> dict[str, DocumentState]:
     """Document rows (:data:`DOCUMENT_COLUMNS`) by path."""
     doc = pa.Table.from_struct_array(table["doc"])
-    lists = {name: table[name].to_pylist() for name in DOCUMENT_COLUMNS if name != "doc"}
-    lists |= {name: doc[name].to_pylist() for name in doc.column_names}
-    lists["metadata_json"] = lists.pop("metadata")
-    rows = (dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True))
-    return {row["path"]: _state(row) for row in rows}
-
-
-def _state(row: dict[str, Any]) -> DocumentState:
-    path = row["path"]
-    row["tags"] = tuple(row["tags"] or ())
-    row["links"] = tuple(row["links"] or ())
-    row["raw"] = _decompressed(row["raw"])
-    row["problems"] = tuple(Problem(path, p["code"], p["message"]) for p in row["problems"] or ())
-    return DocumentState(**row)
+    paths: list[str] = table["path"].to_pylist()
+    columns: dict[str, Sequence[Any]] = {
+        name: table[name].to_pylist() for name in ("source", "domain", "kind", "tags")
+    }
+    columns |= {name: doc[name].to_pylist() for name in doc.column_names}
+    columns["metadata_json"] = columns.pop("metadata")
+    for name in ("tags", "links"):
+        columns[name] = [tuple(values or ()) for values in columns[name]]
+    columns["raw"] = [raw if raw is None else _decompressed(raw) for raw in columns["raw"]]
+    columns["problems"] = [
+        tuple(Problem(path, found["code"], found["message"]) for found in problems or ())
+        for path, problems in zip(paths, columns["problems"], strict=True)
+    ]
+    rows = zip(paths, *(columns[field.name] for field in _STATE_FIELDS), strict=True)
+    return {row[0]: DocumentState(*row) for row in rows}
 
 
 def document_stats(table: pa.Table) -> dict[str, DocumentStat]:
@@ -114,8 +120,6 @@ def matrix_of(vectors: pa.ChunkedArray) -> NDArray[np.float32]:
     return matrix
 
 
-def _decompressed(raw: bytes | None) -> bytes | None:
-    if raw is None:
-        return None
+def _decompressed(raw: bytes) -> bytes:
     data: bytes = pa.CompressedInputStream(pa.BufferReader(raw), "zstd").read()
     return data
