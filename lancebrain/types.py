@@ -386,6 +386,8 @@ class Status:
         at: when the version was made.
         versions: how many can be read.
         oldest_version, oldest_at: the first of them.
+        watching: how a process follows the files now: ``events``, or ``polling`` and why; ``""``
+            when none does.
     """
 
     version: int
@@ -403,6 +405,7 @@ class Status:
     versions: int = 0
     oldest_version: int = 0
     oldest_at: datetime | None = None
+    watching: str = ""
 
 
 @dataclass(frozen=True, slots=True)

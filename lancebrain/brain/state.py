@@ -23,6 +23,8 @@ def status_of(store: Store, problems: Iterable[Problem], sources: Iterable[Sourc
     hold = store.hold.read()
     counts = document_counts(snapshot)
     told = {*problems, *snapshot.problems()}
+    made = store.versions()
+    oldest = min(made, default=0)
     return Status(
         version=snapshot.version,
         pinned=None if hold is None else hold.ref,
@@ -34,7 +36,22 @@ def status_of(store: Store, problems: Iterable[Problem], sources: Iterable[Sourc
         bytes=store.bytes(),
         model=store.info.model,
         index=str(store.folder),
+        pinned_at=None if hold is None else hold.at,
+        at=made.get(snapshot.version),
+        versions=len(made),
+        oldest_version=oldest,
+        oldest_at=made.get(oldest),
+        watching=_watching(store),
     )
+
+
+def _watching(store: Store) -> str:
+    from lancebrain.sync.watchstate import WatchRecord
+
+    state = WatchRecord(store.folder).read()
+    if state is None:
+        return ""
+    return f"{state.mode}: {state.reason}" if state.reason else state.mode
 
 
 def document_counts(snapshot: Snapshot) -> dict[str, int]:

@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
@@ -101,13 +102,13 @@ def print_status(front: Front, status: Status, *, every_problem: bool) -> None:
     """The index at a glance."""
     print_sources(front, status.sources)
     pending = f", {status.pending:,} of them pending" if status.pending else ""
+    pinned = f", pinned at {status.pinned}" if status.pinned else ""
+    kept = f"; {status.versions:,} kept, the first of {_local(status.oldest_at)}"
     for name, value in (
         ("documents", f"{status.documents:,}"),
         ("chunks", f"{status.chunks:,}{pending}"),
-        (
-            "version",
-            f"{status.version}" + (f", pinned at {status.pinned}" if status.pinned else ""),
-        ),
+        ("version", f"{status.version}{pinned}{kept}"),
+        ("watching", status.watching or "no process follows the files"),
         ("size", human_bytes(status.bytes)),
         ("model", status.model),
         ("index", status.index),
@@ -187,13 +188,17 @@ _FRESHNESS = {
 }
 
 
+def _local(at: datetime | None) -> str:
+    return f"{at.astimezone():%Y-%m-%d %H:%M}" if at else "unknown"
+
+
 def _hit_head(number: int, hit: Hit) -> Text:
     head = Text(f"{number:<3}", style="dim")
     head.append(f"{one_line(hit.path)}", style="bold cyan")
     last = f"-{hit.line_end}" if hit.line_end != hit.line_start else ""
     head.append(f":{hit.line_start}{last}", style="cyan")
     head.append(f"  {hit.score:.2f}", style="dim")
-    for extra in (hit.role, f"{hit.said_at:%Y-%m-%d %H:%M}" if hit.said_at else None):
+    for extra in (hit.role, _local(hit.said_at) if hit.said_at else None):
         if extra:
             head.append(f"  {extra}", style="magenta")
     if hit.freshness != "fresh":
