@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lancebrain.moments import moment
 from lancebrain.errors import UsageError
+from lancebrain.moments import moment
 
 NOW = datetime(2026, 11, 29, 15, 30, tzinfo=timezone(timedelta(hours=9)))
 
