@@ -43,7 +43,7 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-Words = Annotated[list[Short] | None, BeforeValidator(_listed), Field(max_length=20)]
+Words = Annotated[Annotated[list[Short], Field(max_length=20)] | None, BeforeValidator(_listed)]
 Kind = Literal["md", "text", "claude", "codex", "gemini", "jsonl"]
 Cursor = Annotated[
     str | None,
@@ -95,9 +95,9 @@ def register(server: MCPServer[App]) -> None:
             ),
         ] = None,
         kind: Annotated[
-            list[Kind] | None,
+            Annotated[list[Kind], Field(max_length=6)] | None,
             BeforeValidator(_listed),
-            Field(max_length=6, description="md and text are notes; the others session logs."),
+            Field(description="md and text are notes; the others session logs."),
         ] = None,
         role: Annotated[
             Literal["user", "assistant"] | None,

@@ -52,9 +52,8 @@ def register(server: MCPServer[App]) -> None:
             ),
         ] = None,
         tags: Annotated[
-            list[Tag] | None,
+            Annotated[list[Tag], Field(max_length=20)] | None,
             BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
-            Field(max_length=20),
         ] = None,
     ) -> WriteResult:
         """Write a new note into the user's notes, as a file that they own and can edit.
