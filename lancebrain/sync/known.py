@@ -15,12 +15,18 @@ class KnownDocuments:
     """The document rows of the newest version; to be asked and told under the index lock."""
 
     def __init__(self) -> None:
+        self._table_id = ""
         self._version = 0
         self._stats: dict[str, DocumentStat] = {}
 
-    def at(self, snapshot: Snapshot) -> Mapping[str, DocumentStat]:
-        """By document path; valid until the next commit."""
-        if snapshot.version != self._version:
+    def at(self, snapshot: Snapshot, table_id: str) -> Mapping[str, DocumentStat]:
+        """By document path; valid until the next commit.
+
+        Args:
+            table_id: of the table, as versions of another count from 1 again.
+        """
+        if (table_id, snapshot.version) != (self._table_id, self._version):
+            self._table_id = table_id
             self._stats = snapshot.stats()
             self._version = snapshot.version
         return self._stats

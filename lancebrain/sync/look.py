@@ -60,6 +60,7 @@ def look(
     sources_complete: bool = False,
     dropped: Collection[str] = (),
     seen_gone: Collection[str] = (),
+    left_out: Callable[[str], bool] | None = None,
 ) -> Look:
     """Compare the disk with what the table knows.
 
@@ -72,6 +73,7 @@ def look(
         sources_complete: documents of a source that the settings do not name are to go.
         dropped: names of sources whose documents are to go, unless the settings name them.
         seen_gone: document paths and folders that the watcher saw go.
+        left_out: tells of document paths that are not to be in the index.
     """
     result = Look()
     without_file: list[Gone] = []
@@ -80,7 +82,7 @@ def look(
         if only == []:
             continue
         documents = _under(known, only or [source.name])
-        found = _discover(source, settings, only)
+        found = _discover(source, settings, only, left_out)
         changed = _to_read(source, found.files, documents)
         result.unchanged += len(found.files) - len(changed)
         result.changed += changed
@@ -151,7 +153,12 @@ def _to_read(
     return to_read
 
 
-def _discover(source: Source, settings: Settings, only: list[str] | None) -> Discovery:
+def _discover(
+    source: Source,
+    settings: Settings,
+    only: list[str] | None,
+    left_out: Callable[[str], bool] | None,
+) -> Discovery:
     return discover(
         source,
         only=only,
@@ -160,6 +167,7 @@ def _discover(source: Source, settings: Settings, only: list[str] | None) -> Dis
         gitignore=settings.gitignore,
         follow_symlinks=settings.follow_symlinks,
         index_folder=settings.index,
+        left_out=left_out,
     )
 
 
@@ -173,6 +181,8 @@ def _under(
     documents: Mapping[str, DocumentStat], places: Collection[str]
 ) -> dict[str, DocumentStat]:
     """The documents that are at one of the places or in a folder there."""
+    if not places:
+        return {}
     exact = set(places)
     folders = tuple(f"{path}/" for path in places)
     return {

@@ -17,8 +17,20 @@ from lancebrain.types import Problem
 
 MAX_UNASKED = 50
 """So many documents may go at once, however small the source is."""
+_MASS_SHARE = 0.2
+_MASS_LEAST = 5
+"""From this share on, and so many documents, what was before is worth keeping."""
 
 _HOW = "If they are to go: lancebrain sync --confirm-removals"
+
+
+def is_mass(count: int, *, known: int) -> bool:
+    """Whether so many documents go that the version before is to be kept.
+
+    Args:
+        known: how many documents the table has.
+    """
+    return count >= _MASS_LEAST and count > _MASS_SHARE * known
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from lancebrain.store import DocumentStat, Snapshot, Store
+from lancebrain.store import Checkpoints, DocumentStat, Snapshot, Store
 from lancebrain.types import Problem, Progress, SourceFile, SyncReport
 
 from .batch import Batch
@@ -21,6 +22,7 @@ from .collector import Change, Collector
 from .known import KnownDocuments
 from .look import look
 from .lookrecord import LookRecord
+from .removals import is_mass
 from .vectors import Vectors, missing
 
 if TYPE_CHECKING:
@@ -153,10 +155,11 @@ class Run:
                     return
                 snapshot = self._store.snapshot()
                 self._version = snapshot.version
-                known = self._known.at(snapshot)
+                known = self._known.at(snapshot, self._store.info.table_id)
                 if not looked:
                     self._look(known, scope)
                     looked = True
+                    self._keep_before_removals(snapshot, known)
                 self._batch(snapshot, known)
                 if not self._is_left():
                     self._finish(scope)
@@ -172,6 +175,7 @@ class Run:
             sources_complete=self._wanted.sources_complete,
             dropped=self._wanted.dropped,
             seen_gone=self._wanted.seen_gone,
+            left_out=self._store.forgotten.matcher(),
         )
         self.folders += found.folders
         self.rules |= found.rules
@@ -183,6 +187,12 @@ class Run:
         self._removals.extend(found.removed)
         self._files.extend(found.changed)
         self._files_total = len(found.moved) + len(found.changed)
+
+    def _keep_before_removals(self, snapshot: Snapshot, known: Mapping[str, DocumentStat]) -> None:
+        """Name the version before many documents go, so that it stays."""
+        if not self._wanted.dry_run and is_mass(len(self._removals), known=len(known)):
+            now = datetime.fromtimestamp(self._clock() / 1e9, UTC)
+            Checkpoints(self._store).create_automatic("removals", snapshot.version, at=now)
 
     def _batch(self, snapshot: Snapshot, known: Mapping[str, DocumentStat]) -> None:
         started = time.monotonic()
