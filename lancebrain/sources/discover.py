@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -61,6 +61,7 @@ def discover(
     follow_symlinks: bool = True,
     index_folder: Path | None = None,
     other_roots: Iterable[Path] = (),
+    left_out: Callable[[str], bool] | None = None,
 ) -> Discovery:
     """Look at a source: every file that is to be a document, not read yet.
 
@@ -72,6 +73,7 @@ def discover(
         follow_symlinks: within the root; see :mod:`lancebrain.sources.walk`.
         index_folder: is left out when it lies in the source.
         other_roots: roots of other sources: what lies in one of them is left to it.
+        left_out: tells of document paths that are left out without a word.
 
     Raises:
         UsageError: a path of ``only`` is none of this source.
@@ -93,7 +95,11 @@ def discover(
         places = [file_of(source, path).relative_to(source.root).parts for path in only]
         Scoped(walk).look_at(places)
     problems = [*walk.problems, *rules.problems()]
-    return Discovery(walk.files, problems, state, tuple(walk.unreadable), walk.folders, walk.rules)
+    files = walk.files
+    if left_out is not None:
+        files = [file for file in files if not left_out(file.path)]
+        problems = [problem for problem in problems if not left_out(problem.path)]
+    return Discovery(files, problems, state, tuple(walk.unreadable), walk.folders, walk.rules)
 
 
 def root_state(source: Source) -> State:

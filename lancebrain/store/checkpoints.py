@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CHECKPOINTS_FILE = "checkpoints.json"
 """Beside the table: what was said of each."""
+_MOST_AUTOMATIC = 20
 _WORDS = frozenset({"latest", "current"})
 
 
@@ -91,13 +92,18 @@ class Checkpoints:
     def create_automatic(self, before: str, version: int, *, at: datetime) -> Checkpoint:
         """Name a version before something is done to the index, unless it has a name already.
 
+        Of those that were made so, the last twenty stay.
+
         Args:
             before: what is about to be done, such as ``rollback``.
         """
         for checkpoint in self.by_version().get(version, ()):
             return checkpoint
         name = f"before-{before}-{at.astimezone(UTC):%Y%m%d-%H%M%S}-v{version}"
-        return self.create(name, version, at=at, automatic=True)
+        checkpoint = self.create(name, version, at=at, automatic=True)
+        for old in [c for c in self.all() if c.automatic][_MOST_AUTOMATIC:]:
+            self.delete(old.name)
+        return checkpoint
 
     def delete(self, name: str) -> None:
         """Take a name away; its version goes with the next cleanup that is due.

@@ -106,6 +106,17 @@ def maintain(
     )
 
 
+def survey(table: Table) -> MaintenanceReport:
+    """A report of nothing done: what there is."""
+    fragments = _fragment_count(table)
+    return MaintenanceReport(
+        version=table.version,
+        tombstones=int(table.count_rows(TOMBSTONES)),
+        fragments_before=fragments,
+        fragments_after=fragments,
+    )
+
+
 def _is_in_pieces(table: Table) -> bool:
     small = table.stats()["fragment_stats"]["num_small_fragments"]
     if "vector" in indices.indices_of(table):

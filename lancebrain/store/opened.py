@@ -29,7 +29,7 @@ from .handles import Handles
 from .hold import Hold
 from .lock import IndexLock
 from .manifests import manifest_file, newest_manifests, version_of
-from .recovery import drop_torn_versions, set_aside
+from .recovery import drop_set_aside, drop_torn_versions, set_aside
 from .retention import drop_versions
 from .schema import StoreInfo, new_info, table_schema
 from .snapshot import Snapshot
@@ -138,6 +138,11 @@ class OpenIndex:
         """
         with IndexLock(folder).held(timeout_s), translated(folder, "moving the table aside"):
             return set_aside(table_folder(folder))
+
+    def drop_set_aside(self) -> int:
+        """Delete the tables that were moved out of the way; how many. The caller holds the lock."""
+        with self._writing("deleting tables that were set aside"):
+            return drop_set_aside(table_folder(self.folder))
 
     def snapshot(self, version: int | None = None) -> Snapshot:
         """One version to read from: the newest of any process, or an older one.

@@ -7,11 +7,13 @@ The version before is the table then.
 
 from __future__ import annotations
 
+import shutil
 from itertools import zip_longest
 from pathlib import Path
 
 from .manifests import newest_manifests, version_of
 
+_ASIDE = ".damaged-"
 _FILE_END = b"LANC"
 """What a manifest and a data file end with."""
 
@@ -51,9 +53,21 @@ def set_aside(table: Path) -> Path:
         OSError: the folder may not be written.
     """
     number = 1
-    while (aside := table.with_name(f"{table.name}.damaged-{number}")).exists():
+    while (aside := table.with_name(f"{table.name}{_ASIDE}{number}")).exists():
         number += 1
     return table.rename(aside)
+
+
+def drop_set_aside(table: Path) -> int:
+    """Delete what was moved out of the way; how many tables that were.
+
+    Raises:
+        OSError: the folder may not be written.
+    """
+    aside = list(table.parent.glob(f"{table.name}{_ASIDE}*"))
+    for folder in aside:
+        shutil.rmtree(folder)
+    return len(aside)
 
 
 def _is_whole(table: Path, manifest: Path, before: Path | None) -> bool:

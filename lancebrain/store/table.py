@@ -112,7 +112,7 @@ class Store(OpenIndex):
         Args:
             keep_versions: as for :meth:`maintain`.
         """
-        due = self._due_versions(keep_versions, datetime.now(UTC))
+        due = self.due_versions(keep_versions, datetime.now(UTC))
         with translated(self.folder, "looking at its state"), self._handles.probe() as table:
             return maintenance.is_due(table, due)
 
@@ -133,14 +133,20 @@ class Store(OpenIndex):
             now: UTC-aware; the present by default.
             only_due: leave alone what does not pay yet: a compaction may rewrite the whole table.
         """
-        due = self._due_versions(keep_versions, now or datetime.now(UTC))
+        due = self.due_versions(keep_versions, now or datetime.now(UTC))
         with self._maintaining("maintaining it") as table:
             folder = table_folder(self.folder)
             report = maintenance.maintain(table, folder, due, only_due=only_due)
         self.commits.prune()
         return report
 
-    def _due_versions(self, keep: timedelta, now: datetime) -> list[int]:
+    def survey(self) -> MaintenanceReport:
+        """The state that :meth:`maintain` would begin with, as a report of nothing done."""
+        with translated(self.folder, "looking at its state"), self._handles.probe() as table:
+            return maintenance.survey(table)
+
+    def due_versions(self, keep: timedelta, now: datetime) -> list[int]:
+        """The versions that a cleanup would remove, see :func:`retention.due_versions`."""
         return due_versions(
             self.versions(),
             kept=set(self.tags().values()),

@@ -1,4 +1,4 @@
-"""The index in time: history, checkpoints, what changed, going back, notes brought back.
+"""The index in time: history, checkpoints, what changed, going back, bringing back, forgetting.
 
 Every commit is a version already; this reads the versions and the records beside them, and
 writes only through the store. The handle that serves is never moved: reading as of a time is a
@@ -7,17 +7,27 @@ snapshot of its own.
 
 from lancebrain.store import Checkpoint, Checkpoints
 from lancebrain.versions.diff import diff
-from lancebrain.versions.history import history
+from lancebrain.versions.forget import Forgot, allow, forget
+from lancebrain.versions.history import history, made_at
 from lancebrain.versions.notes import NoteRestorer
+from lancebrain.versions.proof import Proof
 from lancebrain.versions.refs import resolve
 from lancebrain.versions.rollback import resume, rollback
+from lancebrain.versions.room import Optimized, optimize
 
 __all__ = [
     "Checkpoint",
     "Checkpoints",
+    "Forgot",
     "NoteRestorer",
+    "Optimized",
+    "Proof",
+    "allow",
     "diff",
+    "forget",
     "history",
+    "made_at",
+    "optimize",
     "resolve",
     "resume",
     "rollback",

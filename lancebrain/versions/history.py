@@ -23,10 +23,11 @@ def history(store: Store, *, limit: int | None = None) -> list[Version]:
     names = Checkpoints(store).by_version()
     hold = store.hold.read()
     newest = max(made)
-    versions = sorted(made, reverse=True)[:limit]
+    following = ""
     entries = []
-    for version in versions:
-        record = records.get(version) or _unrecorded(version, made[version])
+    for version in sorted(made, reverse=True)[:limit]:
+        record = records.get(version) or _unrecorded(version, made[version], following)
+        following = record.reason
         checkpoints = names.get(version, ())
         is_current = version == newest
         entries.append(
@@ -46,6 +47,14 @@ def history(store: Store, *, limit: int | None = None) -> list[Version]:
     return entries
 
 
-def _unrecorded(version: int, made: datetime) -> CommitRecord:
+def made_at(store: Store, version: int) -> datetime:
+    """When a version was made that can be read."""
+    recorded = {record.version: record.at for record in store.commits.read()}
+    return recorded.get(version) or store.versions()[version]
+
+
+def _unrecorded(version: int, made: datetime, following: str) -> CommitRecord:
     reason = "create" if version == CREATED else ""
+    if not reason and following == "maintenance":
+        reason = following  # which makes several versions and records the last
     return CommitRecord(version, reason, made, 0.0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from pathlib import Path
 
 from lancebrain.errors import StoreError, UsageError
@@ -14,8 +13,8 @@ from lancebrain.kinds import MARKDOWN, TEXT
 from lancebrain.readers.decode import encode
 from lancebrain.sources import file_of
 from lancebrain.store import Snapshot, Store
-from lancebrain.types import DocumentState, Filter, RestoredFile, Source
-from lancebrain.versions.history import history
+from lancebrain.types import DocumentState, RestoredFile, Source
+from lancebrain.versions.documents import find_documents
 
 _WRITTEN_BACK = frozenset({MARKDOWN, TEXT})
 
@@ -57,7 +56,7 @@ class NoteRestorer:
             UsageError: no version has such a document, or ``to`` was given for several.
             StoreError: what the index has is not the file's bytes.
         """
-        found = dict(self._found(pattern, version))
+        found = find_documents(self._store, pattern, version=version)
         if not found:
             where = "any version that is kept" if version is None else f"version {version}"
             raise UsageError(
@@ -68,30 +67,8 @@ class NoteRestorer:
             raise UsageError(f"{pattern!r} is {len(found)} documents, and --to is one file.")
         return [
             self._restore(state, snapshot, to, overwrite=overwrite, dry_run=dry_run)
-            for _, (state, snapshot) in sorted(found.items())
+            for state, snapshot in found.values()
         ]
-
-    def _found(
-        self, pattern: str, version: int | None
-    ) -> Iterator[tuple[str, tuple[DocumentState, Snapshot]]]:
-        """Documents that match, each in the newest version that has it."""
-        seen: set[str] = set()
-        for snapshot in self._snapshots(version):
-            paths = set(snapshot.matching(Filter(path=pattern))) - seen
-            for path, state in snapshot.documents(sorted(paths)).items():
-                yield path, (state, snapshot)
-            seen |= paths
-
-    def _snapshots(self, version: int | None) -> Iterator[Snapshot]:
-        if version is not None:
-            yield self._store.snapshot(version)
-            return
-        yield self._store.snapshot()
-        versions = history(self._store)
-        for later, entry in pairwise(versions):
-            # Only what a version took away is not in the version after it.
-            if not later.reason or later.counts.get("removed") or later.counts.get("moved"):
-                yield self._store.snapshot(entry.version)
 
     def _restore(
         self,

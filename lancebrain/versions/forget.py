@@ -1,0 +1,190 @@
+"""Forgetting documents: out of the rows, the indices, every version and the vector cache, for
+good; and out of every look that follows.
+
+First an entry says that they are to stay out, so that no sync takes them in again. Then the table
+is written anew from the newest version and those with a name, without the documents; versions
+without a name go. A crash leaves the old table or the new one, and the entry tells that it is not
+done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+
+from lancebrain.errors import UsageError
+from lancebrain.store import Checkpoint, Checkpoints, Store
+from lancebrain.types import Problem
+from lancebrain.versions.documents import find_documents
+from lancebrain.versions.proof import Proof, distinctive_lines, prove
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenVersion:
+    """A version that was written anew, or would be.
+
+    Attributes:
+        before: its number before.
+        version: its number now; of a dry run, the same.
+        tags: its checkpoints.
+        removed: how many of the documents it held.
+    """
+
+    before: int
+    version: int
+    tags: tuple[str, ...]
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forgot:
+    """What was forgotten, or would be.
+
+    Attributes:
+        paths: what stays out from now on: documents, folders, globs.
+        documents: that were in the index.
+        rewritten: the versions that are left, oldest first.
+        versions_dropped: others, without a checkpoint, that went.
+        tables_dropped: damaged tables set aside earlier, which nobody can look into.
+        version: the newest now.
+        proof: that nothing is left, where it was asked for.
+    """
+
+    paths: tuple[str, ...]
+    documents: tuple[str, ...]
+    rewritten: tuple[RewrittenVersion, ...]
+    versions_dropped: int
+    tables_dropped: int
+    version: int
+    proof: Proof | None = None
+    seconds: float = 0.0
+
+
+def forget(
+    store: Store,
+    paths: Sequence[str],
+    *,
+    now: datetime,
+    lock_timeout_s: float,
+    verify: bool = False,
+    dry_run: bool = False,
+) -> Forgot:
+    """Take documents out of the index for good, and keep them out. No file is touched.
+
+    Needs room for a second table meanwhile.
+
+    Args:
+        paths: document paths, folders (``notes/private/``) or globs.
+        now: UTC-aware.
+        lock_timeout_s: how long to wait for a sync that is under way.
+        verify: look through everything in the index folder afterwards.
+        dry_run: only tell what would be done.
+
+    Raises:
+        UsageError: no version has such a document.
+        IndexLockedError: another process held the lock for longer.
+        StoreError: the index cannot be written; it is as it was.
+    """
+    started = time.monotonic()
+    with store.lock(lock_timeout_s):
+        documents = _documents(store, paths)
+        kept = _kept(store, documents)
+        others = len(store.versions()) - len(kept)
+        if dry_run:
+            same = tuple(RewrittenVersion(v, v, tags, count) for v, (tags, count) in kept.items())
+            version = store.snapshot().version
+            return Forgot(tuple(paths), documents, same, others, 0, version)
+        lines = distinctive_lines(store, paths, documents) if verify else ()
+        with ExitStack() as undo:
+            unfinished = {entry.path for entry in store.forgotten.read() if not entry.done}
+            store.forgotten.add(paths, now)
+            undo.callback(store.forgotten.remove, set(paths) - unfinished)
+            Checkpoints(store).create_automatic("forget", max(kept), at=now)
+            counts = {"removed": len(documents), "versions_removed": others}
+            done = store.rewrite(kept, without=documents, counts=counts, started=started)
+            undo.pop_all()
+        store.vector_cache.clear()
+        tables_dropped = store.drop_set_aside()
+        store.forgotten.finish(paths)
+        proof = prove(store, lines, documents) if verify else None
+    names = Checkpoints(store).by_version()
+    rewritten = tuple(
+        RewrittenVersion(before, done.numbers[before], _names(names, done.numbers[before]), count)
+        for before, (_, count) in kept.items()
+    )
+    return Forgot(
+        paths=tuple(paths),
+        documents=documents,
+        rewritten=rewritten,
+        versions_dropped=done.dropped,
+        tables_dropped=tables_dropped,
+        version=done.version,
+        proof=proof,
+        seconds=time.monotonic() - started,
+    )
+
+
+def allow(store: Store, paths: Sequence[str], *, lock_timeout_s: float) -> None:
+    """Let what was forgotten in again, with the next sync.
+
+    Raises:
+        UsageError: one of the paths was not forgotten.
+    """
+    with store.lock(lock_timeout_s):
+        there = [entry.path for entry in store.forgotten.read()]
+        for path in paths:
+            if path not in there:
+                raise UsageError(
+                    f"{path!r} was not forgotten.",
+                    hint=f"There are: {', '.join(there)}." if there else "Nothing was.",
+                )
+        store.forgotten.remove(paths)
+
+
+def unfinished(store: Store) -> tuple[Problem, ...]:
+    """Tell of what was to be forgotten and may not be gone yet."""
+    return tuple(
+        Problem(
+            entry.path,
+            "forget-cut-short",
+            f"Forgetting {entry.path} was cut short, so that older versions may still hold it. "
+            f"Do it again: lancebrain forget '{entry.path}'",
+        )
+        for entry in store.forgotten.read()
+        if not entry.done
+    )
+
+
+def _documents(store: Store, paths: Sequence[str]) -> tuple[str, ...]:
+    begun = {entry.path for entry in store.forgotten.read() if not entry.done}
+    documents: set[str] = set()
+    for path in paths:
+        found = find_documents(store, path)
+        if not found and path not in begun:
+            raise UsageError(
+                f"No document {path!r} is in any version.",
+                hint="Paths begin with the source's name: see `lancebrain export` and `diff`.",
+            )
+        documents |= found.keys()
+    return tuple(sorted(documents))
+
+
+def _kept(store: Store, documents: Sequence[str]) -> dict[int, tuple[tuple[str, ...], int]]:
+    """The newest version and those with a name, oldest first: their names, and how many of the
+    documents each holds."""
+    names = Checkpoints(store).by_version()
+    forgotten = set(documents)
+    kept = {}
+    for version in sorted({*names, store.snapshot().version}):
+        kept[version] = (
+            _names(names, version),
+            len(forgotten & store.snapshot(version).stats().keys()),
+        )
+    return kept
+
+
+def _names(checkpoints: Mapping[int, Sequence[Checkpoint]], version: int) -> tuple[str, ...]:
+    return tuple(checkpoint.name for checkpoint in checkpoints.get(version, ()))
