@@ -27,6 +27,11 @@ _COLUMNS = ["path", "chunk_index", "text"]
 # 400,000 rows; then this many times the limit are compared by their whole vectors.
 _PROBES = 24
 _REFINE_FACTOR = 4
+# What a person pastes may be a whole file: 5,000 words take half a second, and a phrase of 5,000
+# times the same word takes minutes.
+_QUERY_CHARS = 2_000
+_PHRASE_CHARS = 200
+_PHRASES = 16
 _PHRASE = re.compile(r'"([^"]*)"')
 _WORD = re.compile(r"\w")
 
@@ -86,14 +91,23 @@ def full_text_query(query: str) -> Any | None:
     from lancedb.query import BooleanQuery, MatchQuery, Occur, PhraseQuery
 
     clean = query.encode("utf-8", "replace").decode("utf-8")
-    phrases = [p for p in _PHRASE.findall(clean) if _WORD.search(p)]
-    words = _PHRASE.sub(" ", clean).strip()
+    found = [p for p in _PHRASE.findall(clean) if _WORD.search(p)]
+    phrases = [_cut(phrase, _PHRASE_CHARS) for phrase in found[:_PHRASES]]
+    words = _cut(_PHRASE.sub(" ", clean).strip(), _QUERY_CHARS)
     clauses: list[tuple[Any, Any]] = [(Occur.MUST, PhraseQuery(p, "text")) for p in phrases]
     if _WORD.search(words):
         clauses.append((Occur.SHOULD, MatchQuery(words, "text")))
     if not clauses:
         return None
     return clauses[0][1] if len(clauses) == 1 else BooleanQuery(clauses)
+
+
+def _cut(text: str, chars: int) -> str:
+    """At most so many characters, whole words where white space parts them."""
+    if len(text) <= chars:
+        return text
+    start = text[:chars]
+    return start.rsplit(None, 1)[0] if " " in start else start
 
 
 def _taken(search: Any, score: str, wanted: Filter, limit: int) -> list[Candidate]:
