@@ -6,6 +6,7 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from lancebrain.errors import LancebrainError
@@ -47,17 +48,12 @@ def follow(
         worker.stop()
         await running
 
-    def run() -> None:
+    with ThreadPoolExecutor(1, thread_name_prefix="lancebrain-sync") as pool:
+        following = pool.submit(lambda: asyncio.run(work()))
+        following.add_done_callback(lambda _: reports.put(None))
         try:
-            asyncio.run(work())
+            while (report := reports.get()) is not None:
+                yield report
+            following.result()
         finally:
-            reports.put(None)
-
-    thread = threading.Thread(target=run, name="lancebrain-sync", daemon=True)
-    thread.start()
-    try:
-        while (report := reports.get()) is not None:
-            yield report
-    finally:
-        stop.set()
-        thread.join()
+            stop.set()

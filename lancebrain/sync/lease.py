@@ -12,6 +12,8 @@ import secrets
 import time
 from pathlib import Path
 
+from lancebrain.store.failures import translated
+
 _EXPIRES_S = 15.0
 
 
@@ -23,22 +25,28 @@ class Lease:
     """
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._file = folder / "backfill.lease"
         self._token = secrets.token_hex(8)
 
     def take(self) -> bool:
-        """Take or renew the lease; False while someone else's is alive."""
-        try:
-            if self._file.read_text(encoding="ascii") == self._token:
-                os.utime(self._file)
-                return True
-            if time.time() - self._file.stat().st_mtime < _EXPIRES_S:
-                return False
-        except FileNotFoundError:
-            pass
-        fresh = self._file.with_suffix(f".{self._token}")
-        fresh.write_text(self._token, encoding="ascii")
-        fresh.replace(self._file)
+        """Take or renew the lease; False while someone else's is alive.
+
+        Raises:
+            StoreError: the folder cannot be written, or is full.
+        """
+        with translated(self._folder, "taking the lease to fill in vectors"):
+            try:
+                if self._file.read_text(encoding="ascii") == self._token:
+                    os.utime(self._file)
+                    return True
+                if time.time() - self._file.stat().st_mtime < _EXPIRES_S:
+                    return False
+            except FileNotFoundError:
+                pass
+            fresh = self._file.with_suffix(f".{self._token}")
+            fresh.write_text(self._token, encoding="ascii")
+            fresh.replace(self._file)
         return True
 
     def drop(self) -> None:

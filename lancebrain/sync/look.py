@@ -181,6 +181,8 @@ def _under(
     documents: Mapping[str, DocumentStat], places: Collection[str]
 ) -> dict[str, DocumentStat]:
     """The documents that are at one of the places or in a folder there."""
+    if not places:
+        return {}
     exact = set(places)
     folders = tuple(f"{path}/" for path in places)
     return {

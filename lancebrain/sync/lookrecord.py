@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from lancebrain.store.failures import translated
 from lancebrain.types import Problem
 
 
@@ -18,6 +19,7 @@ class LookRecord:
     """The record of one index folder; losing it costs nothing but the next look."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._file = folder / "look.json"
 
     def read(self) -> tuple[Problem, ...]:
@@ -29,11 +31,16 @@ class LookRecord:
             return ()
 
     def write(self, problems: Sequence[Problem]) -> None:
-        """Remember the problems of a full look; the caller holds the index lock."""
+        """Remember the problems of a full look; the caller holds the index lock.
+
+        Raises:
+            StoreError: the folder cannot be written, or is full.
+        """
         ordered = sorted(set(problems), key=lambda problem: (problem.path, problem.code))
         if tuple(ordered) == self.read():
             return
         fresh = self._file.with_suffix(".new")
         text = json.dumps([asdict(p) for p in ordered], ensure_ascii=False, indent=0)
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(self._file)
+        with translated(self._folder, "noting what could not be looked at"):
+            fresh.write_text(text, encoding="utf-8")
+            fresh.replace(self._file)

@@ -57,11 +57,14 @@ class Watcher:
         self._thread.start()
 
     def hears(self, timeout_s: float) -> bool:
-        """Whether an event made now arrives within ``timeout_s``."""
+        """Whether an event made now arrives within ``timeout_s``; not when none can be made."""
         self._sang.clear()
         deadline = time.monotonic() + timeout_s
         while self._thread.is_alive() and time.monotonic() < deadline:
-            self._canary.write_text(str(time.monotonic_ns()), encoding="ascii")
+            try:
+                self._canary.write_text(str(time.monotonic_ns()), encoding="ascii")
+            except OSError:
+                return False
             if self._sang.wait(_CANARY_EVERY_S):
                 return True
         return False

@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from lancebrain.store.failures import translated
+
 _PULSE_S = 120.0
 
 
@@ -56,11 +58,16 @@ class WatchRecord:
             return None
 
     def write(self, state: WatchState) -> None:
-        """Tell this process's state, and that it lives; to be repeated within two minutes."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        fresh = self._own.with_suffix(".new")
-        fresh.write_text(json.dumps(asdict(state), ensure_ascii=False), encoding="utf-8")
-        fresh.replace(self._own)
+        """Tell this process's state, and that it lives; to be repeated within two minutes.
+
+        Raises:
+            StoreError: the folder cannot be written, or is full.
+        """
+        with translated(self._folder.parent, "telling how files are followed"):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            fresh = self._own.with_suffix(".new")
+            fresh.write_text(json.dumps(asdict(state), ensure_ascii=False), encoding="utf-8")
+            fresh.replace(self._own)
 
     def clear(self) -> None:
         """This process follows no more."""
