@@ -52,9 +52,15 @@ def main(argv: list[str]) -> int:
         embedder = TimedEmbedder(load_embedder(options.model))
         with lancebrain.open(index, model=options.model, embedder=embedder) as brain:
             first = _FirstAnswer(brain, options.question)
-            started = time.perf_counter()
+            started, cpu_started = time.perf_counter(), time.process_time()
             report = brain.sync(options.folder, progress=first)
-            _print_first(report, time.perf_counter() - started, embedder, first)
+            seconds = time.perf_counter() - started
+            _print_first(report, seconds, embedder, first)
+            other = time.process_time() - cpu_started - embedder.cpu_seconds
+            print(
+                f"  processor time: model {embedder.cpu_seconds:.1f} s, the rest {other:.1f} s "
+                f"= {other / (other + embedder.cpu_seconds):.1%}"
+            )
             _print_second(brain, options.folder)
             status = brain.status()
             print(f"documents {status.documents}, chunks {status.chunks}, bytes {status.bytes}")

@@ -7,7 +7,8 @@ import resource
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ class TimedEmbedder:
 
     Attributes:
         seconds: spent in the model.
+        cpu_seconds: of processor time, which other programs do not stretch.
         texts: that it was given.
     """
 
@@ -34,23 +36,26 @@ class TimedEmbedder:
         self.fusion_weight = inner.fusion_weight
         self.languages = inner.languages
         self.seconds = 0.0
+        self.cpu_seconds = 0.0
         self.texts = 0
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See :class:`lancebrain.embedders.base.Embedder`."""
-        started = time.perf_counter()
-        vectors = self._inner.embed_passages(texts)
-        self.seconds += time.perf_counter() - started
-        self.texts += len(texts)
-        return vectors
+        with self._timed(len(texts)):
+            return self._inner.embed_passages(texts)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """See :class:`lancebrain.embedders.base.Embedder`."""
-        started = time.perf_counter()
-        vector = self._inner.embed_query(text)
+        with self._timed(1):
+            return self._inner.embed_query(text)
+
+    @contextmanager
+    def _timed(self, texts: int) -> Iterator[None]:
+        started, cpu_started = time.perf_counter(), time.process_time()
+        yield
         self.seconds += time.perf_counter() - started
-        self.texts += 1
-        return vector
+        self.cpu_seconds += time.process_time() - cpu_started
+        self.texts += texts
 
 
 def walk_seconds(root: Path) -> tuple[float, int]:
