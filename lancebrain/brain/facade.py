@@ -12,38 +12,27 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from lancebrain.brain.access import Access
-from lancebrain.brain.freshening import freshen
 from lancebrain.brain.ledger import Ledger
 from lancebrain.brain.looking import Looking
-from lancebrain.brain.roots import document_path_of
 from lancebrain.brain.sourcebook import SourceBook
+from lancebrain.brain.timeline import Timeline
 from lancebrain.errors import UsageError
-from lancebrain.types import (
-    Answer,
-    Filter,
-    Mode,
-    Problem,
-    Progress,
-    Query,
-    Source,
-    SourceStatus,
-    Status,
-    SyncReport,
-)
+from lancebrain.types import Problem, Progress, Source, SourceStatus, SyncReport
 
 if TYPE_CHECKING:
-    from lancebrain.brain.export import Format
-    from lancebrain.brain.passages import Passage
     from lancebrain.config import Settings
     from lancebrain.doctor import Diagnosis
     from lancebrain.embedders import Embedder
 
 
-class Brain:
-    """An index: bring it up to the files, ask it, look after it.
+class Brain(Timeline):
+    """An index: bring it up to the files, ask it, go back in time, look after it.
+
+    What answers is in :class:`lancebrain.brain.asking.Asking`, what knows versions in
+    :class:`Timeline`.
 
     A context manager. Safe to use from several threads.
 
@@ -66,11 +55,6 @@ class Brain:
         self._book = SourceBook(self._access, origin)
         self._origin = origin
         self._looking = Looking(interval_s=self.settings.look_interval_s, clock=clock)
-
-    @property
-    def settings(self) -> Settings:
-        """What holds now."""
-        return self._access.settings
 
     def sync(
         self,
@@ -144,125 +128,16 @@ class Brain:
             self._looking.done()
             yield report
 
-    def search(
-        self,
-        question: str | Query,
-        *,
-        mode: Mode = "hybrid",
-        limit: int = 10,
-        offset: int = 0,
-        filter: Filter | None = None,
-        look: bool = True,
-    ) -> Answer:
-        """Find the passages that answer a question.
-
-        Changes on disk that are known of, and once every ``look_interval_s`` all changes, are
-        taken in first.
+    def resume(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
+        """Follow the files again after a rollback: lift the hold, and sync.
 
         Args:
-            question: in any language; words in "quotes" have to occur. A :class:`Query` holds
-                the other arguments itself.
-            mode: by meaning and words, by meaning alone (``vector``), or by words alone
-                (``keyword``), which needs no model.
-            limit, offset: hits at most, and hits to skip.
-            filter: what to narrow the search to.
-            look: False answers from the index as it is.
-
-        Raises:
-            IndexNotFoundError: nothing was indexed yet.
-            IndexMismatchError: the index was made with another model than is configured.
+            progress: as in :meth:`sync`, whose errors this raises too.
         """
-        from lancebrain.search import search
+        from lancebrain.versions import resume
 
-        query = question
-        if isinstance(query, str):
-            query = Query(query, mode, limit, offset, filter or Filter())
-        store = self._access.store()
-        by_words = query.mode == "keyword"
-        embedder = None if by_words else self._access.embedder_for(store)
-        notes = self.freshen(text_only=by_words) if look else ()
-        answer = search(
-            store.snapshot(),
-            query,
-            embedder,
-            sources=self.settings.sources,
-            pinned=self._pinned(),
-        )
-        return replace(answer, notes=notes + answer.notes)
-
-    def terms(self, question: str) -> tuple[str, ...]:
-        """The words of a question that its hits are ranked by, to highlight them."""
-        from lancebrain.search.question import parse
-
-        parsed = parse(question)
-        return parsed.phrases + parsed.terms
-
-    def freshen(self, *, text_only: bool = False) -> tuple[str, ...]:
-        """Take in changes on disk, if it is time to look; what was marked dirty always.
-
-        Args:
-            text_only: load no model; what changed can be found by its words at once, and by
-                its meaning after the next sync.
-
-        Returns:
-            Sentences about what may be missing.
-        """
-        return freshen(self._access, self._looking, text_only=text_only)
-
-    def mark_dirty(self, paths: Iterable[Path | str]) -> None:
-        """Tell that files may have changed; they are looked at before the next answer."""
-        named = (document_path_of(self.settings.sources, path) for path in paths)
-        self._looking.mark(path for path in named if path is not None)
-
-    def show(self, what: str, *, before: int = 0, after: int = 0, look: bool = True) -> Passage:
-        """A document or a passage of it, as the index holds it.
-
-        Args:
-            what: a document path, ``path:12``, ``path:12-18``, the ``id`` of a hit, or a file.
-            before, after: chunks to add around a passage.
-            look: as in :meth:`search`.
-
-        Raises:
-            IndexNotFoundError: nothing was indexed yet.
-            UsageError: there is no such document or passage.
-        """
-        from lancebrain.brain.passages import read_passage
-
-        store = self._access.store()
-        if look:
-            self.freshen(text_only=True)
-        return read_passage(
-            store.snapshot(), what, before=before, after=after, sources=self.settings.sources
-        )
-
-    def status(self) -> Status:
-        """The index at a glance.
-
-        Raises:
-            IndexNotFoundError: nothing was indexed yet.
-        """
-        from lancebrain.brain.state import status_of
-
-        store = self._access.store()
-        return status_of(store, self._access.engine().problems(), self.settings.sources)
-
-    def export(
-        self, target: BinaryIO, *, format: Format = "jsonl", filter: Filter | None = None
-    ) -> None:
-        """Write the chunks to a stream, see :class:`lancebrain.brain.export.ExportedChunk`.
-
-        Args:
-            target: is written to as it goes.
-            format: ``jsonl``, ``csv``, ``parquet`` or ``arrow``.
-            filter: which chunks; all by default.
-
-        Raises:
-            IndexNotFoundError: nothing was indexed yet.
-        """
-        from lancebrain.brain.export import exported_chunks, write_export
-
-        snapshot = self._access.store().snapshot()
-        write_export(exported_chunks(snapshot, filter or Filter()), target, format)
+        resume(self._access.store(), lock_timeout_s=self._timeout_s)
+        return self.sync(progress=progress)
 
     def sources(self) -> tuple[SourceStatus, ...]:
         """The sources, whether they can be read, and how many documents the index has of each."""
@@ -338,10 +213,6 @@ class Brain:
             return engine.sync(
                 scope, dry_run=True, confirm_removals=confirm_removals, progress=progress
             )
-
-    def _pinned(self) -> str | None:
-        hold = self._access.store().hold.read()
-        return None if hold is None else hold.ref
 
 
 def _is_news(problem: Problem, told: Collection[Problem]) -> bool:

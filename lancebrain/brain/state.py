@@ -12,17 +12,21 @@ if TYPE_CHECKING:
     from lancebrain.store import Snapshot, Store
 
 
-def status_of(store: Store, problems: Iterable[Problem], sources: Iterable[Source]) -> Status:
-    """Everything that ``status`` tells, of the newest version.
+def status_of(
+    store: Store, snapshot: Snapshot, problems: Iterable[Problem], sources: Iterable[Source]
+) -> Status:
+    """Everything that ``status`` tells.
 
     Args:
+        snapshot: the version that it is about.
         problems: that have no document row, from the last full look.
         sources: that are configured now.
     """
-    snapshot = store.snapshot()
+    from lancebrain.versions import problems_in_time
+
     hold = store.hold.read()
     counts = document_counts(snapshot)
-    told = {*problems, *snapshot.problems()}
+    told = {*problems, *snapshot.problems(), *problems_in_time(store)}
     made = store.versions()
     oldest = min(made, default=0)
     return Status(

@@ -10,6 +10,7 @@ from lancebrain.versions.diff import diff
 from lancebrain.versions.forget import Forgot, allow, forget
 from lancebrain.versions.history import history, made_at
 from lancebrain.versions.notes import NoteRestorer
+from lancebrain.versions.problems import problems_in_time
 from lancebrain.versions.proof import Proof
 from lancebrain.versions.refs import resolve
 from lancebrain.versions.rollback import resume, rollback
@@ -28,6 +29,7 @@ __all__ = [
     "history",
     "made_at",
     "optimize",
+    "problems_in_time",
     "resolve",
     "resume",
     "rollback",

@@ -1,0 +1,201 @@
+"""The part of the facade that answers, from the newest version or as of an earlier one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from lancebrain.brain.access import Access
+from lancebrain.brain.freshening import freshen
+from lancebrain.brain.looking import Looking
+from lancebrain.brain.roots import document_path_of
+from lancebrain.types import Answer, Filter, Mode, Query, Status
+
+if TYPE_CHECKING:
+    from lancebrain.brain.export import Format
+    from lancebrain.brain.passages import Passage
+    from lancebrain.config import Settings
+    from lancebrain.store import Snapshot
+
+
+class Asking:
+    """Searching, showing and exporting; every method takes ``at``, a reference to a version.
+
+    A reference is a number (``12``), a checkpoint, ``latest~1`` (the state before the last
+    change), or a time: ``yesterday``, ``2d``, ``2026-11-29T10:00``. As of one, no file is looked
+    at beforehand, and a hit is ``changed`` when its file differs now or is gone.
+    """
+
+    _access: Access
+    _looking: Looking
+
+    @property
+    def settings(self) -> Settings:
+        """What holds now."""
+        return self._access.settings
+
+    def search(
+        self,
+        question: str | Query,
+        *,
+        mode: Mode = "hybrid",
+        limit: int = 10,
+        offset: int = 0,
+        filter: Filter | None = None,
+        look: bool = True,
+        at: str | None = None,
+    ) -> Answer:
+        """Find the passages that answer a question.
+
+        Changes on disk that are known of, and once every ``look_interval_s`` all changes, are
+        taken in first.
+
+        Args:
+            question: in any language; words in "quotes" have to occur. A :class:`Query` holds
+                the other arguments itself.
+            mode: by meaning and words, by meaning alone (``vector``), or by words alone
+                (``keyword``), which needs no model.
+            limit, offset: hits at most, and hits to skip.
+            filter: what to narrow the search to.
+            look: False answers from the index as it is.
+            at: answer as of this version.
+
+        Raises:
+            IndexNotFoundError: nothing was indexed yet.
+            IndexMismatchError: the index was made with another model than is configured.
+            UsageError: there is no such version.
+        """
+        from lancebrain.search import search
+        from lancebrain.versions import problems_in_time
+
+        query = question
+        if isinstance(query, str):
+            query = Query(query, mode, limit, offset, filter or Filter())
+        store = self._access.store()
+        by_words = query.mode == "keyword"
+        embedder = None if by_words else self._access.embedder_for(store)
+        if at is not None:
+            snapshot = self._snapshot(at)
+            answer = search(snapshot, query, embedder, sources=self.settings.sources, live=False)
+            return replace(answer, notes=(self._as_of(snapshot), *answer.notes))
+        notes = self.freshen(text_only=by_words) if look else ()
+        hold = store.hold.read()
+        if hold is not None:
+            notes += tuple(problem.message for problem in problems_in_time(store))
+        answer = search(
+            store.snapshot(),
+            query,
+            embedder,
+            sources=self.settings.sources,
+            pinned=None if hold is None else hold.ref,
+        )
+        return replace(answer, notes=notes + answer.notes)
+
+    def terms(self, question: str) -> tuple[str, ...]:
+        """The words of a question that its hits are ranked by, to highlight them."""
+        from lancebrain.search.question import parse
+
+        parsed = parse(question)
+        return parsed.phrases + parsed.terms
+
+    def freshen(self, *, text_only: bool = False) -> tuple[str, ...]:
+        """Take in changes on disk, if it is time to look; what was marked dirty always.
+
+        Args:
+            text_only: load no model; what changed can be found by its words at once, and by
+                its meaning after the next sync.
+
+        Returns:
+            Sentences about what may be missing.
+        """
+        return freshen(self._access, self._looking, text_only=text_only)
+
+    def mark_dirty(self, paths: Iterable[Path | str]) -> None:
+        """Tell that files may have changed; they are looked at before the next answer."""
+        named = (document_path_of(self.settings.sources, path) for path in paths)
+        self._looking.mark(path for path in named if path is not None)
+
+    def show(
+        self,
+        what: str,
+        *,
+        before: int = 0,
+        after: int = 0,
+        look: bool = True,
+        at: str | None = None,
+    ) -> Passage:
+        """A document or a passage of it, as the index holds it.
+
+        Args:
+            what: a document path, ``path:12``, ``path:12-18``, the ``id`` of a hit, or a file.
+            before, after: chunks to add around a passage.
+            look: as in :meth:`search`.
+            at: as of this version.
+
+        Raises:
+            IndexNotFoundError: nothing was indexed yet.
+            UsageError: there is no such document, passage or version.
+        """
+        from lancebrain.brain.passages import read_passage
+
+        if look and at is None:
+            self.freshen(text_only=True)
+        return read_passage(
+            self._snapshot(at), what, before=before, after=after, sources=self.settings.sources
+        )
+
+    def status(self, *, at: str | None = None) -> Status:
+        """The index at a glance.
+
+        Args:
+            at: as of this version.
+
+        Raises:
+            IndexNotFoundError: nothing was indexed yet.
+            UsageError: there is no such version.
+        """
+        from lancebrain.brain.state import status_of
+
+        snapshot = self._snapshot(at)
+        known = self._access.engine().problems() if at is None else ()
+        return status_of(self._access.store(), snapshot, known, self.settings.sources)
+
+    def export(
+        self,
+        target: BinaryIO,
+        *,
+        format: Format = "jsonl",
+        filter: Filter | None = None,
+        at: str | None = None,
+    ) -> None:
+        """Write the chunks to a stream, see :class:`lancebrain.brain.export.ExportedChunk`.
+
+        Args:
+            target: is written to as it goes.
+            format: ``jsonl``, ``csv``, ``parquet`` or ``arrow``.
+            filter: which chunks; all by default.
+            at: as of this version.
+
+        Raises:
+            IndexNotFoundError: nothing was indexed yet.
+            UsageError: there is no such version.
+        """
+        from lancebrain.brain.export import exported_chunks, write_export
+
+        write_export(exported_chunks(self._snapshot(at), filter or Filter()), target, format)
+
+    def _snapshot(self, at: str | None) -> Snapshot:
+        store = self._access.store()
+        if at is None:
+            return store.snapshot()
+        from lancebrain.versions import resolve
+
+        return store.snapshot(resolve(store, at))
+
+    def _as_of(self, snapshot: Snapshot) -> str:
+        from lancebrain.versions import made_at
+
+        made = made_at(self._access.store(), snapshot.version).astimezone()
+        return f"As of version {snapshot.version}, made {made:%Y-%m-%d %H:%M}."
