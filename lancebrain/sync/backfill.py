@@ -30,7 +30,7 @@ _COMMIT_S = 15.0
 _PART_S = 1.0
 _FIRST_PART = 32
 _MAX_PART = 512
-_MAINTAIN_COMMITS = 20
+_MAINTAIN_COMMITS = 3  # rows with new vectors leave the full-text index, and search scans them
 _POLL_S = 0.25
 
 
@@ -140,10 +140,9 @@ class Backfill:
 
     def _maintain(self) -> None:
         with self._store.lock(self._settings.lock_timeout_s):
-            if self._store.needs_maintenance():
-                self._store.maintain(
-                    keep_versions=timedelta(days=self._settings.keep_versions_days)
-                )
+            keep = timedelta(days=self._settings.keep_versions_days)
+            if self._store.needs_maintenance(keep_versions=keep):
+                self._store.maintain(keep_versions=keep, only_due=True)
 
 
 def _texts(snapshot: Snapshot, rows: list[StoredChunk], hashes: list[str]) -> list[tuple[str, str]]:

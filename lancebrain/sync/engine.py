@@ -157,10 +157,11 @@ class Engine:
 
     def maintain(self) -> bool:
         """Compact, refresh indices and clean up when it pays; whether it did."""
-        if not self.store.needs_maintenance():
+        keep = timedelta(days=self.settings.keep_versions_days)
+        if not self.store.needs_maintenance(keep_versions=keep):
             return False
         with self.store.lock(self.settings.lock_timeout_s):
-            self.store.maintain(keep_versions=timedelta(days=self.settings.keep_versions_days))
+            self.store.maintain(keep_versions=keep, only_due=True)
         return True
 
     def problems(self) -> tuple[Problem, ...]:
