@@ -207,20 +207,18 @@ async def test_notes_are_added_changed_and_removed_and_found_at_once(
         assert changed["searchable"]
         assert "quandong" in file.read_text()
         assert (await ask("search_knowledge", query="quandong"))["hits"][0]["path"] == made["path"]
-        said = await ask.fails(
-            "remove_knowledge", path=made["path"], expected_hash=made["sha256"]
-        )
+        said = await ask.fails("remove_knowledge", path=made["path"], expected_hash=made["sha256"])
         assert "changed in between" in said
-        gone = await ask(
-            "remove_knowledge", path=made["path"], expected_hash=changed["sha256"]
-        )
+        gone = await ask("remove_knowledge", path=made["path"], expected_hash=changed["sha256"])
         assert gone["searchable"]
         assert not file.exists()
         assert made["path"] not in await ask.paths("quandong")
 
 
 async def test_a_rewritten_note_keeps_its_frontmatter_and_line_ends(tmp_path: Path) -> None:
-    notes = write_tree(tmp_path / "notes", {"w.md": b"---\r\na: 1\r\n---\r\n\r\n# W\r\n\r\nOld.\r\n"})
+    notes = write_tree(
+        tmp_path / "notes", {"w.md": b"---\r\na: 1\r\n---\r\n\r\n# W\r\n\r\nOld.\r\n"}
+    )
     async with asking(brain_of(tmp_path, notes)) as ask:
         await ask("reindex_now")
         before = await ask("get_detail", id="notes/w.md")
@@ -238,8 +236,9 @@ async def test_a_rewritten_note_keeps_its_frontmatter_and_line_ends(tmp_path: Pa
 @pytest.mark.parametrize(
     "path",
     [
-        "notes/../outside.md", "../outside.md", "/etc/outside.md", "notes//x.md", "notes/.hidden.md",
-        "notes/link/x.md", "notes/.git/x.md", "notes/link.md", "notes/a\0b.md", "notes/x.sh/",
+        "notes/../outside.md", "../outside.md", "/etc/outside.md", "notes//x.md",
+        "notes/.hidden.md", "notes/link/x.md", "notes/.git/x.md", "notes/link.md",
+        "notes/a\0b.md", "notes/x.sh/",
     ],
 )  # fmt: skip
 async def test_nothing_outside_the_source_is_written(tmp_path: Path, path: str) -> None:

@@ -62,7 +62,7 @@ def read_detail(
     after: int = 0,
     from_rank: int = 0,
     most_chars: int = 16_000,
-    snapshot: Snapshot | None = None,
+    at: str | None = None,
 ) -> Detail:
     """Read a document, or a passage of it, a page at a time.
 
@@ -71,13 +71,12 @@ def read_detail(
         before, after: chunks to add around a passage.
         from_rank: where the page begins; what is before it is left out.
         most_chars: of the page; a chunk that is longer makes a page of its own.
-        snapshot: the version to read; the newest by default.
+        at: as of this version.
 
     Raises:
         IndexNotFoundError, UsageError: as :meth:`Brain.show`.
     """
-    if snapshot is None:
-        snapshot = brain._access.store().snapshot()
+    snapshot = brain._snapshot(at)
     passage = read_passage(
         snapshot, what, before=before, after=after, sources=brain.settings.sources
     )

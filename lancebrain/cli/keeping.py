@@ -75,10 +75,19 @@ def export(
 @command(
     "doctor",
     panel="Look after",
-    examples=("lancebrain doctor", "lancebrain doctor --deep", "lancebrain doctor --fix"),
+    examples=(
+        "lancebrain doctor",
+        "lancebrain doctor --deep",
+        "lancebrain doctor --fix",
+        "lancebrain doctor mcp",
+    ),
 )
 def doctor(
     front: Front,
+    what: Annotated[
+        Literal["index", "mcp"],
+        typer.Argument(help="mcp: start the server as an agent's program would."),
+    ] = "index",
     deep: Annotated[
         bool, typer.Option("--deep", help="Read every file and compare every chunk.")
     ] = False,
@@ -87,6 +96,10 @@ def doctor(
     ] = False,
 ) -> int:
     """Check that the index is sound and equal to the files. Ends with 3 if something is left."""
+    if what == "mcp":
+        from lancebrain.cli.serving import check_server
+
+        return check_server(front)
     from lancebrain.cli.render import print_findings
 
     with front.brain() as brain:

@@ -8,10 +8,10 @@ never keeps a short one waiting.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -275,7 +275,7 @@ class App:
 
 
 @asynccontextmanager
-async def running(app: App, *others: Callable[[], Awaitable[None]]) -> AsyncIterator[App]:
+async def running(app: App, *others: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[App]:
     """An app at work in the background, until the block ends.
 
     Args:

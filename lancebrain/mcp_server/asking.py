@@ -237,13 +237,8 @@ def _answer(
     notes: Sequence[str],
     asked: Mapping[str, Any],
 ) -> SearchResult:
-    from lancebrain.brain.past import search_at
-
-    if at is not None:
-        answer = search_at(brain, question, at)
-    else:
-        # The worker looks at the files already; where there is none, the facade does.
-        answer = brain.search(question, look=app.worker is None)
+    # The worker looks at the files already; where there is none, the facade does.
+    answer = brain.search(question, look=app.worker is None, at=at)
     fence = Fence()
     texts = _whole_texts(brain, answer) if detail == "detailed" else {}
     room = MOST_TOKENS - _FRAME_TOKENS
@@ -322,12 +317,10 @@ def _read(
     import json
 
     from lancebrain.brain.detail import read_detail
-    from lancebrain.brain.past import snapshot_at
 
-    snapshot = snapshot_at(brain, at) if at is not None else None
     found = read_detail(
         brain, what, before=before, after=after, from_rank=from_rank, most_chars=_PAGE_CHARS,
-        snapshot=snapshot,
+        at=at,
     )  # fmt: skip
     fence, passage = Fence(), found.passage
     text, fits = _cut(plain(passage.text))

@@ -79,7 +79,7 @@ def register(server: MCPServer[App], app: App) -> None:
             )
         ]
 
-    @server.completion()
+    @server.completion()  # type: ignore[no-untyped-call, untyped-decorator]
     async def complete(
         ref: PromptReference | ResourceTemplateReference,
         argument: CompletionArgument,

@@ -18,7 +18,7 @@ from lancebrain.mcp_server.asking import search
 from lancebrain.mcp_server.failures import told, translated
 from lancebrain.mcp_server.keeping import status_of
 from lancebrain.mcp_server.quoting import Fence, plain
-from lancebrain.types import Filter, Query
+from lancebrain.types import Filter, Mode, Query
 
 if TYPE_CHECKING:
     from lancebrain.brain import Brain
@@ -135,10 +135,8 @@ async def _note(ctx: Context[App], path: str, at: str | None) -> str:
 
 def _text(brain: Brain, path: str, at: str | None) -> str:
     from lancebrain.brain.detail import read_detail
-    from lancebrain.brain.past import snapshot_at
 
-    snapshot = snapshot_at(brain, at) if at is not None else None
-    found = read_detail(brain, path, most_chars=_MOST_NOTE_CHARS, snapshot=snapshot)
+    found = read_detail(brain, path, most_chars=_MOST_NOTE_CHARS, at=at)
     fence = Fence()
     text = f"{fence.about}\n{fence.around(plain(found.passage.text))}"
     if found.next_rank is not None:
@@ -152,7 +150,7 @@ def _state(app: App, brain: Brain, uri: str) -> str:
         query = unquote(uri.removeprefix(_SEARCH))
         if not query.strip() or len(query) > _MOST_QUERY:
             return ""
-        mode = "hybrid" if app.is_ready else "keyword"
+        mode: Mode = "hybrid" if app.is_ready else "keyword"
         hits = brain.search(Query(query, mode, _HITS), look=False).hits
         said = repr([(hit.id, hit.snippet) for hit in hits])
         return f"{mode} {hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()}"

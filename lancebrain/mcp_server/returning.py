@@ -117,9 +117,7 @@ async def _agreement(
 
 
 def _history(brain: Brain, limit: int) -> HistoryResult:
-    from lancebrain.brain.past import history_of
-
-    versions = history_of(brain)
+    versions = brain.history()
     more = len(versions) - limit
     return HistoryResult(
         versions=[_version(version) for version in versions[:limit]],
@@ -141,9 +139,7 @@ def _version(version: Version) -> VersionEntry:
 
 
 def _rollback(brain: Brain, to: str, dry_run: bool) -> Rollback:
-    from lancebrain.brain.past import roll_back
-
-    return roll_back(brain, to, dry_run=dry_run)
+    return brain.rollback(to, dry_run=dry_run)
 
 
 def _ask_first(to: str) -> str:
