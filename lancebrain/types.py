@@ -51,6 +51,8 @@ class Source:
         exclude: gitignore-style patterns that are left out.
         recursive: False takes only the files directly in ``root``.
         writable: notes may be written here through the tools.
+        fields: of kind ``jsonl``: names in the export that are not the usual ones, each with the
+            name it stands for, see :class:`lancebrain.readers.jsonl.Fields`.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Source:
     exclude: tuple[str, ...] = ()
     recursive: bool = True
     writable: bool = False
+    fields: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 class SourceFile(NamedTuple):

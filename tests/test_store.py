@@ -82,7 +82,7 @@ def test_a_document_comes_back_as_it_went_in(store: Store) -> None:
     assert snapshot.documents([]) == {}
     assert snapshot.stats() == {
         s.path: DocumentStat(
-            s.size, s.mtime_ns, s.ctime_ns, s.looked_at_ns, s.sha256, s.domain, s.kind
+            s.size, s.mtime_ns, s.ctime_ns, s.looked_at_ns, s.sha256, s.domain, s.kind, s.mime
         )
         for s in (full, bare)
     }

@@ -208,15 +208,15 @@ def test_a_log_may_be_larger_than_other_files(tmp_path: Path) -> None:
 
 def test_secrets_are_masked_unless_they_shall_not_be(tmp_path: Path) -> None:
     token = "gh" + "p_" + "a1B2" * 9
-    for mask_secrets in (True, False):
-        folder = tmp_path / str(mask_secrets)
+    for mask_secrets in ("logs", "all", "none"):
+        folder = tmp_path / mask_secrets
         folder.mkdir()
         logs = Logs(folder, mask_secrets=mask_secrets)
         logs.append(jsonl(Claude().user(f"Use {token}")))
         logs.synced()
-        assert (token in logs.everything()) is not mask_secrets
+        assert (token in logs.everything()) is (mask_secrets == "none")
         state = logs.store.snapshot().documents([PATH])[PATH]
-        assert ('"masked_secrets":1' in state.metadata_json) is mask_secrets
+        assert ('"masked_secrets":1' in state.metadata_json) is (mask_secrets != "none")
 
 
 def test_subagents_logs_are_known_and_empty_unless_they_shall_be_kept(tmp_path: Path) -> None:

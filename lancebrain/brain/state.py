@@ -60,7 +60,7 @@ def _watching(store: Store) -> str:
 
 def document_counts(snapshot: Snapshot) -> dict[str, int]:
     """Documents by source; files that no reader takes are not counted."""
-    from lancebrain.sync.documents import REFUSED
+    from lancebrain.sync.manner import REFUSED
 
     stats = snapshot.stats()
     return dict(Counter(p.partition("/")[0] for p, s in stats.items() if s.kind != REFUSED))

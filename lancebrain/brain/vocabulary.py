@@ -34,7 +34,7 @@ def vocabulary_of(brain: Brain) -> Vocabulary:
     Raises:
         IndexNotFoundError: nothing was indexed yet.
     """
-    from lancebrain.sync.documents import REFUSED
+    from lancebrain.sync.manner import REFUSED
 
     snapshot = brain._access.store().snapshot()
     rows = snapshot.to_arrow(

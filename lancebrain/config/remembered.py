@@ -122,6 +122,10 @@ def entry_of(source: Source) -> dict[str, object]:
         value = getattr(source, key)
         if value != getattr(default, key):
             entry[key] = list(value) if isinstance(value, tuple) else value
+    if source.fields:
+        entry["fields"] = {
+            name: values[0] if len(values) == 1 else list(values) for name, values in source.fields
+        }
     return entry
 
 

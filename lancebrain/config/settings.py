@@ -8,7 +8,7 @@ has to be traced to its file, variable or flag, which :mod:`lancebrain.config.lo
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -38,7 +38,8 @@ class Settings(BaseModel):
         model: an engine's name, or ``package.module:Factory`` for one's own.
         threads: that a model may use; more than 1 is slower on a busy machine.
         max_file_bytes: larger files are left out and reported; session logs are not.
-        mask_secrets: put ``[secret: kind]`` for keys and tokens in session logs.
+        mask_secrets: put ``[secret: kind]`` for keys and tokens in session ``logs``, in ``all``
+            files, or in ``none``.
         subagent_logs: keep what agents said among themselves, too.
         look_interval_s: at least this long between two full looks at the sources.
         keep_versions_days: how long versions without a checkpoint stay readable.
@@ -57,7 +58,7 @@ class Settings(BaseModel):
     model: Annotated[str, Field(min_length=1)] = "usem3"
     threads: Count = 1
     max_file_bytes: Count = 64 * MIB
-    mask_secrets: bool = True
+    mask_secrets: Literal["logs", "all", "none"] = "logs"
     subagent_logs: bool = False
     look_interval_s: Duration = 30.0
     keep_versions_days: Duration = 7.0

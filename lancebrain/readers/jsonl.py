@@ -9,6 +9,7 @@ Messages of other roles (system, tool) are left out.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,14 @@ class Fields:
     id: str | None = None
     user: tuple[str, ...] = ("user", "human")
     assistant: tuple[str, ...] = ("assistant", "ai", "bot", "model")
+
+    @classmethod
+    def named(cls, names: Iterable[tuple[str, tuple[str, ...]]]) -> Fields:
+        """The usual fields but for these, as :attr:`lancebrain.types.Source.fields` has them."""
+        given: dict[str, Any] = dict(names)
+        if "id" in given:
+            (given["id"],) = given["id"]
+        return cls(**given)
 
 
 def log_format(fields: Fields | None = None) -> LogFormat:

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
+from .decode import decode
+
 if TYPE_CHECKING:
     from kingfisher_sdk import Scanner
 
@@ -116,6 +118,9 @@ _PATTERNS = (
 
 _HINTED = tuple((hint, pattern) for pattern in _PATTERNS for hint in pattern.hints)
 
+MASKED = "; secrets=masked"
+"""Parameter of the media type of a file that was read without its secrets."""
+
 _PLACEHOLDER = re.compile(
     r"[<{\[$%*]|\.\.\.|…|x{4,}|(?:your|my|the|some|example|dummy|changeme|password|redacted)\b",
     re.IGNORECASE,
@@ -140,6 +145,19 @@ def mask(texts: Sequence[str]) -> list[tuple[str, int]]:
     return masked
 
 
+def masked_file(data: bytes) -> tuple[bytes, int]:
+    """A text file's bytes with every secret masked, in UTF-8 and as many lines; and how many.
+
+    Bytes without a secret, or that are no text, are given back as they are.
+    """
+    decoded = decode(data)
+    if decoded is None:
+        return data, 0
+    lines = "\n" if "\n" in decoded.text else "\r"
+    text, count = _masked(decoded.text, _PATTERNS, by_rules=True, line_end=lines)
+    return (text.encode("utf-8", "replace"), count) if count else (data, 0)
+
+
 def no_mask(texts: Sequence[str]) -> list[tuple[str, int]]:
     """The texts as they are: what stands for :func:`mask` when masking is switched off."""
     return [(text, 0) for text in texts]
@@ -158,7 +176,9 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _masked(text: str, patterns: Iterable[_Pattern], *, by_rules: bool) -> tuple[str, int]:
+def _masked(
+    text: str, patterns: Iterable[_Pattern], *, by_rules: bool, line_end: str = ""
+) -> tuple[str, int]:
     found = _found_by_name(text, patterns)
     if by_rules:
         found += _found_by_rules(text)
@@ -170,6 +190,8 @@ def _masked(text: str, patterns: Iterable[_Pattern], *, by_rules: bool) -> tuple
         if start >= place:
             parts += [text[place:start], f"[secret: {kind}]"]
             count += 1
+        if line_end:
+            parts.append(line_end * text.count(line_end, max(place, start), end))
         place = max(place, end)
     return "".join([*parts, text[place:]]), count
 

@@ -49,8 +49,8 @@ FORMATS = {
 
 HEAD_BYTES = 1 << 16
 """First bytes by which a format knows its own."""
-_STATE_VERSION = 1
-_SEPARATOR = "\n\n"
+VERSION = 1
+"""Raised when documents of logs are to be read anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ def _format(kind: str, head: bytes, options: SessionOptions) -> LogFormat:
 
 def _state(kind: str, log: LogFormat, options: SessionOptions, mark: Mark) -> dict[str, Any]:
     return {
-        "version": _STATE_VERSION,
+        "version": VERSION,
         "kind": kind,
         "format": log.kind,
         "options": hashlib.sha256(repr(options).encode()).hexdigest()[:16],

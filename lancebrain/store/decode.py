@@ -38,6 +38,7 @@ STAT_COLUMNS = {
     "sha256": "doc.sha256",
     "domain": "domain",
     "kind": "kind",
+    "mime": "doc.mime",
     "path": "path",
 }
 """Output column → SQL expression."""
@@ -59,6 +60,7 @@ class DocumentStat(NamedTuple):
     sha256: str
     domain: str
     kind: str
+    mime: str
 
 
 def document_states(table: pa.Table) -> dict[str, DocumentState]:

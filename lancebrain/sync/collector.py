@@ -17,7 +17,8 @@ from lancebrain.store.filters import one_of
 from lancebrain.types import DOCUMENT_ROW, Problem, SourceFile, StoredChunk
 
 from .batch import Batch
-from .documents import REFUSED, Parsed, at_place, kind_for, parse, parse_appended
+from .documents import Parsed, at_place, kind_for, parse, parse_appended
+from .manner import REFUSED, Manner
 from .planner import NOTHING, plan_chunks
 from .reading import Reading, Vanished, read_file
 
@@ -83,7 +84,8 @@ class Collector:
             reading = self._reading(file)
             if reading is not None:
                 stat = self.known.get(file.path)
-                group = same if stat is not None and _is_same(file, reading, stat) else changed
+                same_as_known = stat is not None and self._is_same(file, reading, stat)
+                group = same if same_as_known else changed
                 group.append((file, reading))
         self._look_again(same)
         changed = [item for item in changed if not self._append(*item)]
@@ -109,7 +111,8 @@ class Collector:
                 self.read([file])
                 continue
             rows = stored.get(old, [])
-            if state.kind == kind_for(file, reading):
+            read_so = Manner(file.source, self.settings).is_of(state.kind, state.mime)
+            if read_so and state.kind == kind_for(file, reading):
                 chunks = tuple(row.chunk for row in rows)
                 parsed = Parsed(at_place(state, file, reading), chunks)
             else:
@@ -216,10 +219,10 @@ class Collector:
         self.read_bytes += reading.size
         return reading
 
-
-def _is_same(file: SourceFile, reading: Reading, stat: DocumentStat) -> bool:
-    return (
-        reading.sha256 == stat.sha256
-        and stat.domain == file.source.domain
-        and stat.kind in (REFUSED, kind_for(file, reading))
-    )
+    def _is_same(self, file: SourceFile, reading: Reading, stat: DocumentStat) -> bool:
+        return (
+            reading.sha256 == stat.sha256
+            and stat.domain == file.source.domain
+            and stat.kind in (REFUSED, kind_for(file, reading))
+            and Manner(file.source, self.settings).is_of(stat.kind, stat.mime)
+        )

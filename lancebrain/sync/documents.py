@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, BinaryIO
 from lancebrain.chunking import chunk
 from lancebrain.kinds import LOGS
 from lancebrain.readers import kind_of, read
+from lancebrain.readers.secrets import masked_file
 from lancebrain.types import Chunk, Document, DocumentState, Problem, SourceFile
 
+from .manner import REFUSED, Manner
 from .reading import Reading, in_file
 
 if TYPE_CHECKING:
     from lancebrain.config import Settings
-    from lancebrain.readers.session import Appended, SessionOptions
-
-REFUSED = ""
-"""The kind of a document that no reader takes: known, with its problem, and without chunks."""
+    from lancebrain.readers.session import Appended
 
 _HEAD_BYTES = 8192
 
@@ -46,16 +45,19 @@ def parse(file: SourceFile, reading: Reading, settings: Settings) -> Parsed:
         Vanished: it is a session log and gone.
     """
     kind = kind_for(file, reading)
+    manner = Manner(file.source, settings)
     document: Document | Problem
     if kind is None:
         document = Problem(file.path, "unknown-kind", "No reader knows what this file holds.")
     elif kind in LOGS:
-        document = _read_log(file, kind, settings)
+        document = _read_log(file, kind, manner)
+    elif manner.masks_notes:
+        document = _read_masked(file, kind, reading.data)
     else:
         document = read(file.path, kind, reading.data)
     if isinstance(document, Problem):
         return Parsed(_refused(file, reading, document), ())
-    return Parsed(_state(file, reading, document), tuple(chunk(document)))
+    return Parsed(_state(file, reading, document, manner), tuple(chunk(document)))
 
 
 def parse_appended(
@@ -78,7 +80,8 @@ def parse_appended(
     grown = reading.size > before.size or reading.mtime_ns == before.mtime_ns
     if not (state and grown and before.sha256 and before.kind == kind_for(file, reading)):
         return None
-    options = _log_options(settings)
+    manner = Manner(file.source, settings)
+    options = manner.log_options()
 
     def go_on(opened: BinaryIO) -> Appended | None:
         return resume(file.path, before.kind, opened, state, options)
@@ -87,20 +90,23 @@ def parse_appended(
     if appended is None or isinstance(appended, Problem):
         return None
     chunks = tuple(chunk(appended.document))
-    return Parsed(_state(file, reading, appended.document), chunks), appended.lines_before
+    return Parsed(_state(file, reading, appended.document, manner), chunks), appended.lines_before
 
 
-def _read_log(file: SourceFile, kind: str, settings: Settings) -> Document | Problem:
+def _read_log(file: SourceFile, kind: str, manner: Manner) -> Document | Problem:
     from lancebrain.readers.session import read_stream
 
-    options = _log_options(settings)
+    options = manner.log_options()
     return in_file(file, lambda opened: read_stream(file.path, kind, opened, options))
 
 
-def _log_options(settings: Settings) -> SessionOptions:
-    from lancebrain.readers.session import SessionOptions
-
-    return SessionOptions(subagents=settings.subagent_logs, mask_secrets=settings.mask_secrets)
+def _read_masked(file: SourceFile, kind: str, data: bytes) -> Document | Problem:
+    """Read a file whose secrets are masked before any reader sees it."""
+    data, count = masked_file(data)
+    document = read(file.path, kind, data)
+    if isinstance(document, Document) and count:
+        return replace(document, metadata={**document.metadata, "masked_secrets": count})
+    return document
 
 
 def kind_for(file: SourceFile, reading: Reading) -> str | None:
@@ -124,7 +130,9 @@ def at_place(state: DocumentState, file: SourceFile, reading: Reading) -> Docume
     )
 
 
-def _state(file: SourceFile, reading: Reading, document: Document) -> DocumentState:
+def _state(
+    file: SourceFile, reading: Reading, document: Document, manner: Manner
+) -> DocumentState:
     return at_place(
         DocumentState(
             path=file.path,
@@ -135,7 +143,7 @@ def _state(file: SourceFile, reading: Reading, document: Document) -> DocumentSt
             size=0,
             mtime_ns=0,
             looked_at_ns=0,
-            mime=document.mime,
+            mime=manner.marked(document.kind, document.mime),
             encoding=document.encoding,
             title=document.title,
             tags=document.tags,

@@ -48,5 +48,6 @@ class KnownDocuments:
                 sha256=state.sha256,
                 domain=state.domain,
                 kind=state.kind,
+                mime=state.mime,
             )
         self._version = version

@@ -15,8 +15,8 @@ from lancebrain.sources import Discovery, IgnoreRules, discover, file_of
 from lancebrain.store import DocumentStat
 from lancebrain.types import Problem, Source, SourceFile
 
-from .documents import REFUSED
 from .gitwork import taken_away
+from .manner import REFUSED, Manner
 from .reading import Reading, Vanished, read_file
 from .removals import Gone, problem_with
 
@@ -83,7 +83,7 @@ def look(
             continue
         documents = _under(known, only or [source.name])
         found = _discover(source, settings, only, left_out)
-        changed = _to_read(source, found.files, documents)
+        changed = _to_read(source, found.files, documents, Manner(source, settings))
         result.unchanged += len(found.files) - len(changed)
         result.changed += changed
         result.problems += found.problems
@@ -131,10 +131,14 @@ def expected_kind(source: Source, extension: str) -> str | None:
 
 
 def _to_read(
-    source: Source, files: Iterable[SourceFile], known: Mapping[str, DocumentStat]
+    source: Source,
+    files: Iterable[SourceFile],
+    known: Mapping[str, DocumentStat],
+    manner: Manner,
 ) -> list[SourceFile]:
     """The files whose document is not there, or may not be up to date; ten thousands a second."""
     kinds: dict[str, tuple[str | None, ...]] = {}
+    read_so: dict[tuple[str, str], bool] = {}
     to_read: list[SourceFile] = []
     for file in files:
         path = file.path
@@ -143,8 +147,12 @@ def _to_read(
         if ending not in kinds:
             expected = expected_kind(source, extension_of(path))
             kinds[ending] = () if expected is None else (expected, REFUSED)
+        read = (stat.kind, stat.mime) if stat is not None else ("", "")
+        if read not in read_so:
+            read_so[read] = manner.is_of(*read)
         if (
             stat is None
+            or not read_so[read]
             or may_have_changed(file, stat)
             or stat.domain != source.domain
             or (kinds[ending] and stat.kind not in kinds[ending])

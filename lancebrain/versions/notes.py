@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from lancebrain.errors import StoreError, UsageError
 from lancebrain.kinds import MARKDOWN, TEXT
 from lancebrain.readers.decode import encode
+from lancebrain.readers.secrets import MASKED
 from lancebrain.sources import file_of
 from lancebrain.store import Snapshot, Store
 from lancebrain.types import DocumentState, RestoredFile, Source
@@ -102,6 +104,8 @@ class NoteRestorer:
     def _reason_to_leave(self, state: DocumentState, file: Path, *, overwrite: bool) -> str | None:
         if state.kind not in _WRITTEN_BACK:
             return "the index holds what was said in it, not the file"
+        if state.mime.endswith(MASKED) and "masked_secrets" in json.loads(state.metadata_json):
+            return "its secrets are masked in the index"
         try:
             here = hashlib.sha256(file.read_bytes()).hexdigest()
         except FileNotFoundError:
