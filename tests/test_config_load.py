@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -10,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lancebrain.config import Settings, load_settings, remember_source
+from lancebrain.config import Settings, load_settings, remember_source, remembered_sources
+from lancebrain.config.entries import _Fields
 from lancebrain.errors import ConfigError
+from lancebrain.readers.jsonl import Fields
 from lancebrain.types import Source
 from tests.trees import write_tree
 
@@ -322,3 +325,48 @@ def test_importing_the_configuration_loads_no_heavy_package() -> None:
     ).stdout
 
     assert printed.strip() == "set()"
+
+
+def test_a_source_names_the_fields_of_its_chat_exports(load: Load, tmp_path: Path) -> None:
+    text = """
+    [[sources]]
+    root = "chats"
+    kind = "jsonl"
+    fields = {role = "who", content = ["body", "text"], id = "key"}
+    """
+    write_tree(tmp_path, {"lancebrain.toml": text})
+    (source,) = load().sources
+    fields = (("role", ("who",)), ("content", ("body", "text")), ("id", ("key",)))
+    assert source.fields == fields
+    remember_source(tmp_path / "index", source)
+    assert remembered_sources(tmp_path / "index") == (source,)
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ('{content = "body"}\nkind = "md"', "kind 'jsonl'"),
+        ('{contents = "body"}\nkind = "jsonl"', "'contents'"),
+        ('{content = 3}\nkind = "jsonl"', "fields"),
+        ('{content = []}\nkind = "jsonl"', "fields"),
+        ('{id = ["a", "b"]}\nkind = "jsonl"', "fields"),
+        ('"body"\nkind = "jsonl"', "fields"),
+    ],
+)
+def test_wrong_fields_of_chat_exports_are_told(
+    load: Load, tmp_path: Path, fields: str, complaint: str
+) -> None:
+    write_tree(tmp_path, {"lancebrain.toml": f'[[sources]]\nroot = "c"\nfields = {fields}\n'})
+    with pytest.raises(ConfigError, match=complaint):
+        load()
+
+
+def test_the_fields_that_can_be_named_are_those_that_the_reader_knows() -> None:
+    assert list(_Fields.model_fields) == [field.name for field in dataclasses.fields(Fields)]
+
+
+def test_secrets_are_masked_in_logs_in_all_files_or_in_none(load: Load) -> None:
+    assert load().mask_secrets == "logs"
+    assert load({"LANCEBRAIN_MASK_SECRETS": "all"}).mask_secrets == "all"
+    with pytest.raises(ConfigError, match="'logs', 'all' or 'none'"):
+        load({"LANCEBRAIN_MASK_SECRETS": "true"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -144,7 +143,7 @@ def test_a_masked_note_is_not_written_back(tmp_path: Path) -> None:
     notes = Notes(tmp_path, mask_secrets="all").write({"a.md": NOTE, "b.md": "# Anchors\n"})
     notes.synced()
     for name in ("a.md", "b.md"):
-        os.unlink(notes.root / name)
+        (notes.root / name).unlink()
     restorer = NoteRestorer(notes.store, notes.settings.sources)
     (back,) = restorer.restore("notes/b.md")
     assert back.done
@@ -155,7 +154,7 @@ def test_a_masked_note_is_not_written_back(tmp_path: Path) -> None:
 
 def test_a_log_is_not_written_back(logs: Notes) -> None:
     logs.synced()
-    os.unlink(logs.root / "s.jsonl")
+    (logs.root / "s.jsonl").unlink()
     (left,) = NoteRestorer(logs.store, logs.settings.sources).restore(
         "logs/s.jsonl", overwrite=True
     )

@@ -45,7 +45,6 @@ _TEMPLATE = """\
 # exclude = ["_archive/"]        # leave these out
 # recursive = true               # the folders below too
 # writable = false               # tools may write notes here
-# fields = {content = "body"}    # names in a chat export (kind "jsonl") that are not the usual ones
 """
 
 

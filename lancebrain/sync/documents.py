@@ -130,9 +130,7 @@ def at_place(state: DocumentState, file: SourceFile, reading: Reading) -> Docume
     )
 
 
-def _state(
-    file: SourceFile, reading: Reading, document: Document, manner: Manner
-) -> DocumentState:
+def _state(file: SourceFile, reading: Reading, document: Document, manner: Manner) -> DocumentState:
     return at_place(
         DocumentState(
             path=file.path,

@@ -53,8 +53,8 @@ class Manner:
 
     def is_of(self, kind: str, marked: str) -> bool:
         """Whether a document with this media type was read so."""
-        mime, separator, parameters = marked.partition(";")
-        return separator + parameters == self._mark(kind)
+        mime = marked.partition(";")[0]
+        return marked == self.marked(kind, mime)
 
     def _mark(self, kind: str) -> str:
         if kind not in self._marks:
