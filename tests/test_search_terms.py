@@ -108,7 +108,10 @@ def test_short_words_are_those_of_a_look_up_not_of_a_sentence() -> None:
     assert parse("索").short_words == ("索",)
     assert parse("검색 엔진").short_words == ("검색", "엔진")
     assert parse("ค้นหา").short_words == ("ค้นหา",)
+    assert parse("ぬか 床").short_words == ("ぬか", "床")
     assert parse("データベースを復旧する手順はどこにありますか").short_words == ()
+    assert parse("哪个城市是首都").short_words == ()
+    assert parse("나의 색인 을 되 돌린다").short_words == ()
     assert parse("plain English").short_words == ()
 
 

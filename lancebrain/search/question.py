@@ -17,7 +17,10 @@ from lancebrain.search.terms import UNSPACED, fold, terms_of
 MAX_CHARS = 4_000
 """Of a question; what is beyond is not read."""
 
-_LOOKUP_CHARS = 12  # more of an unspaced script is a sentence, not a word to look up
+# What is longer is a sentence rather than a word to look up: looking through all texts for it
+# would take long and find nothing.
+_SHORT_CHARS = {"east_asian": 3, "hangul": 6, "south_east_asian": 12}
+_MOST_SHORT_WORDS = 3
 _QUOTED = regex.compile(r'"([^"]*)"|“([^”]*)”|„([^“”]*)[“”]')
 _UNREADABLE = regex.compile(r"[\p{Cc}\p{Cs}\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]+")
 _SAYS_SOMETHING = regex.compile(r"[\p{L}\p{N}\p{So}]")
@@ -32,7 +35,11 @@ _IDENTIFIER = regex.compile(
     """,
     regex.VERBOSE,
 )
-_UNSPACED_RUN = regex.compile(rf"[{UNSPACED}][{UNSPACED}\p{{M}}]*")
+_UNSPACED_RUN = regex.compile(
+    r"(?P<hangul>\p{Script=Hangul}+)"
+    r"|(?P<east_asian>[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆]+)"
+    rf"|(?P<south_east_asian>[{UNSPACED}][{UNSPACED}\p{{M}}]*)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,7 @@ class Question:
         unquoted: ``keywords`` without the quotes, should no phrase be found.
         phrases: what was quoted.
         identifiers: words that are names in code, of files, of errors.
-        short_words: runs of an unspaced script, if the question is little else.
+        short_words: of scripts without spaces, if there are few.
         terms: see :func:`~lancebrain.search.terms.terms_of`.
         clipped: the question was longer than is read.
     """
@@ -113,5 +120,8 @@ def _identifiers(text: str) -> tuple[str, ...]:
 
 
 def _short_words(text: str) -> tuple[str, ...]:
-    runs = tuple(dict.fromkeys(_UNSPACED_RUN.findall(unicodedata.normalize("NFKC", text))))
-    return runs if sum(map(len, runs)) <= _LOOKUP_CHARS else ()
+    runs = list(_UNSPACED_RUN.finditer(unicodedata.normalize("NFKC", text)))
+    if len(runs) > _MOST_SHORT_WORDS:
+        return ()
+    short = (run[0] for run in runs if len(run[0]) <= _SHORT_CHARS[str(run.lastgroup)])
+    return tuple(dict.fromkeys(short))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,33 +32,39 @@ class Ranking:
 
 
 def rank(
-    snapshot: Snapshot, question: Question, query: Query, embedder: Embedder | None
+    snapshot: Snapshot,
+    question: Question,
+    query: Query,
+    embedder: Embedder | None,
+    pool: Executor,
 ) -> Ranking:
     """Ask the legs that the mode calls for, and fuse what they found.
 
     Args:
         query: for its mode, filter and page; its text is in ``question``.
         embedder: None leaves the vectors out, which a hybrid search then notes.
+        pool: runs one leg beside the other.
     """
     needed = query.offset + query.limit + 1
     limit = max(CANDIDATES, 2 * needed)
     notes: list[str] = []
     if question.clipped:
         notes.append(f"Only the first {MAX_CHARS} characters of the question were read.")
-    by_keyword = KeywordLeg({})
+    words = None
     if query.mode != "vector":
-        by_keyword = legs.by_keyword(snapshot, question, query.filter, limit, needed)
-        notes.extend(by_keyword.notes)
-    if query.mode == "keyword":
-        return Ranking(fused(question, by_keyword, {}, weight=0.0), tuple(notes))
-    if embedder is None:
+        words = pool.submit(legs.by_keyword, snapshot, question, query.filter, limit, needed)
+    by_vector: dict[Key, Candidate] = {}
+    weight = 0.0
+    if query.mode != "keyword" and embedder is not None:
+        by_vector = legs.by_vector(snapshot, question, embedder, query.filter, limit)
+        weight = 1.0 if query.mode == "vector" else embedder.fusion_weight
+        written = unspoken(question.text, embedder.languages)
+        if written is not None:
+            notes.append(f"{embedder.name} was not trained on {written}: rely on keywords.")
+    elif query.mode == "hybrid":
         notes.append("Without a model, only keywords were searched.")
-        return Ranking(fused(question, by_keyword, {}, weight=0.0), tuple(notes))
-    by_vector = legs.by_vector(snapshot, question, embedder, query.filter, limit)
-    written = unspoken(question.text, embedder.languages)
-    if written is not None:
-        notes.append(f"The model {embedder.name} was not trained on {written}: rely on keywords.")
-    weight = 1.0 if query.mode == "vector" else embedder.fusion_weight
+    by_keyword = words.result() if words is not None else KeywordLeg({})
+    notes.extend(by_keyword.notes)
     return Ranking(fused(question, by_keyword, by_vector, weight=weight), tuple(notes))
 
 

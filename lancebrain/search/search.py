@@ -6,7 +6,8 @@ The last step of the flow. Every hit of an answer comes from the same version of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from lancebrain.embedders import Embedder
@@ -16,8 +17,8 @@ from lancebrain.search.freshness import freshness
 from lancebrain.search.question import Question, collapsed, parse
 from lancebrain.search.ranking import rank
 from lancebrain.search.snippet import snippet
-from lancebrain.store import Location, Snapshot
-from lancebrain.types import Answer, DocumentState, Freshness, Hit, Place, Query, Source
+from lancebrain.store import Passages, Snapshot
+from lancebrain.types import Answer, Freshness, Hit, Place, Query, Source
 
 
 def search(
@@ -50,30 +51,39 @@ def search(
     if not question.says_something:
         note = "There is no word in the question."
         return Answer(snapshot.version, snapshot.pending(), pinned, (), (note,))
-    by_name = {source.name: source for source in sources}
-    drops_gone = live and pinned is None
     while True:
         version = snapshot.version
-        answer = _answer(snapshot, question, query, embedder, _Disk(snapshot, by_name, drops_gone))
+        answer = _answer(snapshot, question, query, embedder, sources, pinned, live)
         # A snapshot whose data was cleaned up under it moves to the newest version, once: then
         # what was read before the move is of another version.
         if snapshot.version == version:
-            return replace(answer, pinned=pinned)
+            return answer
 
 
 def _answer(
-    snapshot: Snapshot, question: Question, query: Query, embedder: Embedder | None, disk: _Disk
+    snapshot: Snapshot,
+    question: Question,
+    query: Query,
+    embedder: Embedder | None,
+    sources: Iterable[Source],
+    pinned: str | None,
+    live: bool,
 ) -> Answer:
-    ranking = rank(snapshot, question, query, embedder)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        pending = pool.submit(snapshot.pending)
+        ranking = rank(snapshot, question, query, embedder, pool)
     last = query.offset + query.limit
-    groups = disk.existing(ranking.ranked, last + 1)
+    by_name = {source.name: source for source in sources}
+    found = _existing(snapshot, ranking.ranked, last + 1, by_name, live and pinned is None)
+    wanted = (*question.terms, *map(collapsed, question.phrases), question.folded)
+    page = found.groups[query.offset : last]
     return Answer(
         version=snapshot.version,
-        pending=snapshot.pending(),
-        pinned=None,
-        hits=_hits(snapshot, question, groups[query.offset : last], disk),
+        pending=pending.result(),
+        pinned=pinned,
+        hits=tuple(_hit(group, found, wanted) for group in page),
         notes=ranking.notes,
-        has_more=len(groups) > last,
+        has_more=len(found.groups) > last,
     )
 
 
@@ -89,75 +99,60 @@ def _check(query: Query, embedder: Embedder | None) -> None:
         )
 
 
-class _Disk:
-    """Document rows and what the disk says of them, looked up once for each path."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Distinct candidates with all that is shown of them."""
 
-    def __init__(self, snapshot: Snapshot, sources: Mapping[str, Source], drops_gone: bool) -> None:
-        self.documents: dict[str, DocumentState] = {}
-        self.states: dict[str, Freshness] = {}
-        self._snapshot = snapshot
-        self._sources = sources
-        self._drops_gone = drops_gone
-
-    def existing(self, ranked: Sequence[Ranked], count: int) -> list[Group]:
-        """The first ``count`` distinct candidates, without those whose file is gone."""
-        while True:
-            groups = distinct(ranked, count)
-            gone = self._look_up({item.key[0] for group in groups for item in group.all()})
-            if not gone:
-                return groups
-            ranked = [item for item in ranked if item.key[0] not in gone]
-
-    def _look_up(self, paths: set[str]) -> set[str]:
-        """Learn of paths not seen yet; returns those to drop."""
-        new = paths - self.documents.keys()
-        found = self._snapshot.documents(sorted(new))
-        gone = new - found.keys()  # a chunk without its document is damage: never a hit
-        for path, document in found.items():
-            state = freshness(document, self._sources)
-            if state == "gone" and self._drops_gone:
-                gone.add(path)
-            self.states[path] = "changed" if state == "gone" else state
-        self.documents |= found
-        return gone
+    groups: Sequence[Group]
+    passages: Passages
+    states: Mapping[str, Freshness]
 
 
-def _hits(
-    snapshot: Snapshot, question: Question, page: Sequence[Group], disk: _Disk
-) -> tuple[Hit, ...]:
-    rows = snapshot.rows([group.first.key for group in page])
-    places = snapshot.located([item.key for group in page for item in group.all()])
-    wanted = (*question.terms, *map(collapsed, question.phrases), question.folded)
-    hits = []
-    for group in page:
-        path, chunk_index = key = group.first.key
-        if key not in rows or key not in places:  # the snapshot moved: asked again, see search
-            continue
-        document, chunk = disk.documents[path], rows[key].chunk
-        hits.append(
-            Hit(
-                id=f"{path}#{chunk_index}",
-                path=path,
-                title=document.title or PurePosixPath(path).stem,
-                heading_path=chunk.heading_path,
-                line_start=places[key].line_start,
-                line_end=places[key].line_end,
-                role=chunk.role,
-                score=round(group.first.score, 4),
-                snippet=snippet(chunk.text, wanted),
-                freshness=disk.states[path],
-                kind=document.kind,
-                domain=document.domain,
-                said_at=chunk.said_at,
-                also_at=tuple(
-                    _place(item.key[0], places[item.key])
-                    for item in group.others
-                    if item.key in places
-                ),
-            )
-        )
-    return tuple(hits)
+def _existing(
+    snapshot: Snapshot,
+    ranked: Sequence[Ranked],
+    count: int,
+    sources: Mapping[str, Source],
+    drops_gone: bool,
+) -> _Found:
+    """The first ``count`` distinct candidates, without those whose file is gone."""
+    while True:
+        groups = distinct(ranked, count)
+        keys = [item.key for group in groups for item in group.all()]
+        passages = snapshot.passages(keys)
+        states = {
+            path: freshness(document, sources) for path, document in passages.documents.items()
+        }
+        gone = {path for path, state in states.items() if state == "gone" and drops_gone}
+        # A chunk without its document is damage, and one that is no longer there is of another
+        # version (see search): neither is a hit.
+        gone |= {key[0] for key in keys if key[0] not in states or key not in passages.chunks}
+        if not gone:
+            told = {path: "changed" if it == "gone" else it for path, it in states.items()}
+            return _Found(groups, passages, told)
+        ranked = [item for item in ranked if item.key[0] not in gone]
 
 
-def _place(path: str, location: Location) -> Place:
-    return Place(path, location.line_start, location.line_end)
+def _hit(group: Group, found: _Found, wanted: Sequence[str]) -> Hit:
+    path, chunk_index = key = group.first.key
+    document, chunk = found.passages.documents[path], found.passages.chunks[key].chunk
+    places = found.passages.places
+    return Hit(
+        id=f"{path}#{chunk_index}",
+        path=path,
+        title=document.title or PurePosixPath(path).stem,
+        heading_path=chunk.heading_path,
+        line_start=places[key].line_start,
+        line_end=places[key].line_end,
+        role=chunk.role,
+        score=round(group.first.score, 4),
+        snippet=snippet(chunk.text, wanted),
+        freshness=found.states[path],
+        kind=document.kind,
+        domain=document.domain,
+        said_at=chunk.said_at,
+        also_at=tuple(
+            Place(other.key[0], places[other.key].line_start, places[other.key].line_end)
+            for other in group.others
+        ),
+    )

@@ -53,7 +53,7 @@ def snippet(text: str, wanted: Sequence[str], *, width: int = WIDTH) -> str:
         width: of the result in columns, at most, with the ellipses.
     """
     clean = safe_line(without_frontmatter(text))
-    columns = [0, *accumulate(map(_columns, clean))]
+    columns = _columns_before(clean)
     if columns[-1] <= width:
         return clean
     room = width - 2  # an ellipsis at either end
@@ -156,6 +156,13 @@ def _floor(clean: str, at: int) -> int:
             return match.start()
         boundary = match.end()
     return boundary
+
+
+def _columns_before(clean: str) -> Sequence[int]:
+    """The width of the text before each character, and of all of it."""
+    if clean.isascii():
+        return range(len(clean) + 1)
+    return [0, *accumulate(map(_columns, clean))]
 
 
 def _columns(char: str) -> int:

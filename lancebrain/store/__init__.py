@@ -9,6 +9,7 @@ from .forgotten import Forgotten, ForgottenEntry
 from .hold import Hold, HoldInfo
 from .locations import Location
 from .maintenance import MaintenanceReport
+from .passages import Passages
 from .rewriting import Rewritten
 from .rows import RowBatch
 from .schema import StoreInfo
@@ -28,6 +29,7 @@ __all__ = [
     "HoldInfo",
     "Location",
     "MaintenanceReport",
+    "Passages",
     "Rewritten",
     "RowBatch",
     "Snapshot",

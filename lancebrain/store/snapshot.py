@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lancebrain.errors import StoreError
-from lancebrain.types import DocumentState, Filter, Problem, StoredChunk
+from lancebrain.types import DOCUMENT_ROW, DocumentState, Filter, Problem, StoredChunk
 
 from . import candidates, filters
 from .candidates import Candidate
@@ -30,8 +30,9 @@ from .decode import (
     stored_chunks,
 )
 from .failures import as_store_error, is_missing_data, translated
-from .locations import Location, locate
+from .locations import Location
 from .manifests import identity
+from .passages import PASSAGE_COLUMNS, Passages, passages_of
 from .schema import CHUNK_ROWS, DOCUMENT_ROWS, EMBEDDED_ROWS, LIVE_ROWS, PENDING_ROWS
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Snapshot:
         self._table = table
         self._folder = folder
         self._reopen = reopen
+        self._pending: int | None = None
         self._see_version()
 
     def documents(self, paths: Sequence[str] | None = None) -> dict[str, DocumentState]:
@@ -119,18 +121,24 @@ class Snapshot:
 
     def located(self, keys: Sequence[Key]) -> dict[Key, Location]:
         """Rank and lines of these chunks within their documents; unknown ones are left out."""
+        return self.passages(keys).places
+
+    def passages(self, keys: Sequence[Key]) -> Passages:
+        """These chunks with all that an answer shows of them; unknown ones are left out.
+
+        One scan and one read by row id: a quarter of what asking for each part takes.
+        """
         paths = list(dict.fromkeys(path for path, _ in keys))
-        columns = [*KEY, "line_count", ROW_ID]
-        scans = [
-            self._scan(filters.all_of(CHUNK_ROWS, filters.one_of("path", batch)), columns)
-            for batch in _batches(paths)
-        ]
+        # The kind tells rows from tombstones here: a condition would go through every row's key.
+        columns = [*KEY, "line_count", "kind", ROW_ID]
+        scans = [self._scan(filters.one_of("path", batch), columns) for batch in _batches(paths)]
         if not scans:
-            return {}
-        lines = pa.concat_tables(scans)
-        wanted = set(keys)
-        row_ids = [row_id for key, row_id in _keyed(lines, ROW_ID) if key in wanted]
-        return locate(lines, self._take(row_ids, [*KEY, "text", "line_count", "role"]))
+            return Passages({}, {}, {})
+        there = pa.concat_tables(scans)
+        there = there.filter(pc.is_valid(there["kind"]))
+        wanted = set(keys) | {(path, DOCUMENT_ROW) for path in paths}
+        row_ids = [row_id for key, row_id in _keyed(there, ROW_ID) if key in wanted]
+        return passages_of(self._take(row_ids, PASSAGE_COLUMNS), there)
 
     def vectors(self, chunk_hashes: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Valid vectors (finite, of length 1) that rows have for these chunk hashes."""
@@ -167,7 +175,9 @@ class Snapshot:
 
     def pending(self) -> int:
         """How many chunks have no vector."""
-        return self._count(PENDING_ROWS)
+        if self._pending is None:
+            self._pending = self._count(PENDING_ROWS)
+        return self._pending
 
     def document_count(self) -> int:
         """How many documents there are."""
@@ -274,6 +284,7 @@ class Snapshot:
     def _see_version(self) -> None:
         self.version: int = self._table.version
         self.identity = identity(table_folder(self._folder), self.version)
+        self._pending = None
 
     def _is_there(self) -> bool:
         return self.identity == identity(table_folder(self._folder), self.version)
