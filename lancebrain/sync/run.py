@@ -163,6 +163,10 @@ class Run:
                 self._batch(snapshot, known)
                 if not self._is_left():
                     self._finish(scope)
+                    if self.committed:
+                        # Once, after the last text: searches read rows outside the index too,
+                        # but a bulk load leaves so many that they would take seconds.
+                        self._store.ensure_indices()
             yield
 
     def _look(self, known: Mapping[str, DocumentStat], scope: Sequence[str] | None) -> None:
@@ -247,8 +251,6 @@ class Run:
             batch.rows(vectors), reason="sync", counts=counts, started=started
         )
         self._known.committed(self._version, batch.documents, batch.left)
-        if not self.committed:
-            self._store.ensure_indices()
         self.committed = True
         self.text_first |= embedded < len(lacking)
         self._count(batch, embedded=embedded, reused=reused)
