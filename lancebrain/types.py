@@ -473,6 +473,7 @@ class Rollback:
         version: the new current version; of a dry run, ``version_before``.
         checkpoint: name of ``version_before``, the way back.
         changes: how many documents differ, by what happened to them.
+        ref: the checkpoint or number of ``restored``; it means the same later on.
     """
 
     version_before: int
@@ -480,22 +481,4 @@ class Rollback:
     version: int
     checkpoint: str
     changes: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class RestoredFile:
-    """A note that was written back, or would be.
-
-    Attributes:
-        path: document path.
-        file: where it was written.
-        version: that it was taken from.
-        done: False where the file was left alone.
-        why: the reason for that.
-    """
-
-    path: str
-    file: str
-    version: int
-    done: bool
-    why: str = ""
+    ref: str = ""

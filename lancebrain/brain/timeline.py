@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from lancebrain.brain.asking import Asking
 from lancebrain.brain.roots import document_path_of
-from lancebrain.types import Diff, RestoredFile, Rollback, Version
+from lancebrain.types import Diff, Rollback, Version
 
 if TYPE_CHECKING:
     from lancebrain.store import Checkpoint, Checkpoints, ForgottenEntry
-    from lancebrain.versions import Forgot, Optimized
+    from lancebrain.versions import Forgot, Optimized, RestoredFile
 
 
 class Timeline(Asking):

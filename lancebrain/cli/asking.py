@@ -8,6 +8,7 @@ import typer
 
 from lancebrain.cli.app import command
 from lancebrain.cli.front import Front
+from lancebrain.cli.refs import At
 from lancebrain.types import Filter, Mode
 
 
@@ -19,6 +20,7 @@ from lancebrain.types import Filter, Mode
         "lancebrain search '\"exact phrase\"' --mode keyword",
         "lancebrain search 締め切り --path 'work/**' --since 7d --limit 3",
         "lancebrain search deadline --json | jq -r '.hits\\[].path'",
+        "lancebrain search 'opening hours' --at 7d",
     ),
     filtered=True,
 )
@@ -37,6 +39,7 @@ def search(
         bool,
         typer.Option("--look/--no-look", help="Look at the files for changes before answering."),
     ] = True,
+    at: At = None,
     *,
     wanted: Filter,
 ) -> None:
@@ -50,6 +53,7 @@ def search(
             offset=offset,
             look=look,
             filter=wanted,
+            at=at,
         )
         if front.as_json:
             front.emit(answer)
@@ -66,6 +70,7 @@ def search(
         "lancebrain show notes/gear/espresso.md",
         "lancebrain show notes/gear/espresso.md:12",
         "lancebrain show 'notes/gear/espresso.md#1048576' --before 1 --after 1",
+        "lancebrain show notes/gear/espresso.md --at yesterday",
     ),
 )
 def show(
@@ -82,10 +87,11 @@ def show(
     after: Annotated[
         int, typer.Option("--after", "-A", min=0, help="Chunks to show after a passage.")
     ] = 0,
+    at: At = None,
 ) -> None:
     """Print a document or a passage as the index holds it."""
     with front.brain() as brain:
-        passage = brain.show(what, before=before, after=after)
+        passage = brain.show(what, before=before, after=after, at=at)
     if front.as_json:
         front.emit(passage)
         return

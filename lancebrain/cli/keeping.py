@@ -10,6 +10,7 @@ import typer
 from lancebrain.cli.app import command
 from lancebrain.cli.exits import PROBLEMS
 from lancebrain.cli.front import Front
+from lancebrain.cli.refs import At
 from lancebrain.types import Filter
 
 
@@ -23,10 +24,11 @@ def status(
     every_problem: Annotated[
         bool, typer.Option("--problems", help="List every problem, not the first few.")
     ] = False,
+    at: At = None,
 ) -> None:
     """The index at a glance: sources, documents, what is pending, problems with files."""
     with front.brain() as brain:
-        state = brain.status()
+        state = brain.status(at=at)
     if front.as_json:
         front.emit(state)
         return
@@ -53,6 +55,7 @@ def export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Else to stdout.")
     ] = None,
+    at: At = None,
     *,
     wanted: Filter,
 ) -> None:
@@ -69,7 +72,8 @@ def export(
         )
     with front.brain() as brain, contextlib.ExitStack() as stack:
         target = stack.enter_context(output.open("wb")) if output else sys.stdout.buffer
-        brain.export(target, format="jsonl" if front.as_json else file_format, filter=wanted)
+        file_format = "jsonl" if front.as_json else file_format
+        brain.export(target, format=file_format, filter=wanted, at=at)
 
 
 @command(

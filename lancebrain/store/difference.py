@@ -23,10 +23,10 @@ def difference(before: pa.Table, after: pa.Table, schema: pa.Schema) -> pa.Table
     old, new = _by_key(before), _by_key(after)
     shared = [key for key in new if key in old]
     same = _same(
-        before.take([old[key] for key in shared]), after.take([new[key] for key in shared])
+        _taken(before, [old[key] for key in shared]), _taken(after, [new[key] for key in shared])
     )
     unchanged = {key for key, is_same in zip(shared, same, strict=True) if is_same}
-    written = after.take([row for key, row in new.items() if key not in unchanged])
+    written = _taken(after, [row for key, row in new.items() if key not in unchanged])
     gone = RowBatch()
     for path, chunk_index in old.keys() - new.keys():
         gone.tombstone(path, chunk_index)
@@ -37,8 +37,8 @@ def difference(before: pa.Table, after: pa.Table, schema: pa.Schema) -> pa.Table
     )
 
 
-def _indexes(rows: list[int]) -> pa.Array:
-    return pa.array(rows, pa.int64())
+def _taken(rows: pa.Table, indexes: list[int]) -> pa.Table:
+    return rows.take(pa.array(indexes, pa.int64()))
 
 
 def _by_key(rows: pa.Table) -> dict[tuple[str, int], int]:
@@ -66,11 +66,9 @@ def _equal(one: pa.Array, other: pa.Array) -> NDArray[np.bool_]:
 
 
 def _equal_vectors(one: pa.Array, other: pa.Array) -> NDArray[np.bool_]:
-    there = [
-        np.asarray(pc.is_valid(array).to_numpy(zero_copy_only=False)) for array in (one, other)
-    ]
-    equal: NDArray[np.bool_] = there[0] == there[1]
-    both = there[0] & there[1]
+    is_there, is_other = (pc.is_valid(a).to_numpy(zero_copy_only=False) for a in (one, other))
+    equal: NDArray[np.bool_] = is_there == is_other
+    both = is_there & is_other
     first, second = (_matrix(array.filter(pa.array(both))) for array in (one, other))
     equal[both] = (first == second).all(axis=1)
     return equal

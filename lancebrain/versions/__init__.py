@@ -9,7 +9,7 @@ from lancebrain.store import Checkpoint, Checkpoints
 from lancebrain.versions.diff import diff
 from lancebrain.versions.forget import Forgot, allow, forget
 from lancebrain.versions.history import history, made_at
-from lancebrain.versions.notes import NoteRestorer
+from lancebrain.versions.notes import NoteRestorer, RestoredFile
 from lancebrain.versions.problems import problems_in_time
 from lancebrain.versions.proof import Proof
 from lancebrain.versions.refs import resolve
@@ -23,6 +23,7 @@ __all__ = [
     "NoteRestorer",
     "Optimized",
     "Proof",
+    "RestoredFile",
     "allow",
     "diff",
     "forget",

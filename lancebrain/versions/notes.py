@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lancebrain.errors import StoreError, UsageError
@@ -15,10 +16,33 @@ from lancebrain.readers.decode import encode
 from lancebrain.readers.secrets import MASKED
 from lancebrain.sources import file_of
 from lancebrain.store import Snapshot, Store
-from lancebrain.types import DocumentState, RestoredFile, Source
+from lancebrain.types import DocumentState, Source
 from lancebrain.versions.documents import find_documents
 
 _WRITTEN_BACK = frozenset({MARKDOWN, TEXT})
+
+_SAME = "the file is the same already"
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredFile:
+    """A note that was written back, or would be.
+
+    Attributes:
+        path: document path.
+        file: where it was written.
+        version: that it was taken from.
+        done: False where the file was left alone.
+        why: the reason for that.
+        is_same: the file was the same already.
+    """
+
+    path: str
+    file: str
+    version: int
+    done: bool
+    why: str = ""
+    is_same: bool = False
 
 
 class NoteRestorer:
@@ -87,7 +111,14 @@ class NoteRestorer:
             data = note_bytes(state, snapshot)
             if not dry_run:
                 _write(file, data)
-        return RestoredFile(state.path, str(file), snapshot.version, left is None, left or "")
+        return RestoredFile(
+            path=state.path,
+            file=str(file),
+            version=snapshot.version,
+            done=left is None,
+            why=left or "",
+            is_same=left == _SAME,
+        )
 
     def _place(self, state: DocumentState) -> Path:
         source = self._sources.get(state.source)
@@ -113,7 +144,7 @@ class NoteRestorer:
         except OSError as error:
             raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from error
         if here == state.sha256:
-            return "the file is the same already"
+            return _SAME
         return None if overwrite else "another file is there: --overwrite to replace it"
 
 

@@ -50,7 +50,7 @@ def rollback(
         before = store.snapshot()
         checkpoint = _checkpoint(store, before.version, now, undo)
         _keep_vectors(store, before, store.snapshot(plan.restored))
-        hold = HoldInfo(ref, plan.restored, now, before.version, done=False)
+        hold = HoldInfo(plan.ref, plan.restored, now, before.version, done=False)
         _hold(store, hold, undo)
         version = store.restore(plan.restored)
         undo.pop_all()
@@ -61,7 +61,7 @@ def rollback(
         )
         store.hold.put(replace(hold, done=True))
         store.ensure_indices()
-    return Rollback(before.version, plan.restored, version, checkpoint.name, plan.changes)
+    return replace(plan, version=version, checkpoint=checkpoint.name)
 
 
 def resume(store: Store, *, lock_timeout_s: float) -> bool:
@@ -93,7 +93,8 @@ def _planned(store: Store, ref: str, now: datetime) -> Rollback:
     current = store.snapshot()
     changes = diff(current, store.snapshot(restored)).changes
     counts: Counter[str] = Counter(change.what for change in changes)
-    return Rollback(current.version, restored, current.version, "", dict(counts))
+    name = ref.strip() if ref.strip() in store.tags() else str(restored)
+    return Rollback(current.version, restored, current.version, "", dict(counts), name)
 
 
 def _checkpoint(store: Store, version: int, now: datetime, undo: ExitStack) -> Checkpoint:
