@@ -57,9 +57,11 @@ def brain_of(tmp_path: Path, root: Path, *, writable: bool = True) -> Brain:
 @asynccontextmanager
 async def asking(brain: Brain, mode: str = "auto", **how: Any) -> AsyncIterator[Asker]:
     """A client of a server in this process."""
-    handler = how.pop("message_handler", None)
+    of_client = {
+        name: how.pop(name) for name in ("message_handler", "elicitation_callback") if name in how
+    }
     server = build(brain, **how)
-    async with Client(server, mode=mode, message_handler=handler) as client:  # type: ignore[arg-type]
+    async with Client(server, mode=mode, **of_client) as client:  # type: ignore[arg-type]
         yield Asker(client)
 
 

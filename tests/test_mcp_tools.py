@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
+from mcp.types import ElicitResult
 
 from tests.served import MODES, asking, brain_of, eventually
 from tests.trees import write_tree
@@ -286,6 +289,57 @@ async def test_a_rollback_asks_first_holds_and_leaves_the_files(
         assert "八十度" in (await ask("get_detail", id="notes/tea.md"))["text"]
         said = await ask.fails("rollback", to="never-was")
         assert "no version, checkpoint or time" in said
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("answer", ["yes", "no", "decline"])
+async def test_a_client_that_can_ask_its_user_does_so_before_a_rollback(
+    tmp_path: Path, notes: Path, mode: str, answer: str
+) -> None:
+    asked: list[str] = []
+
+    async def ask_user(context: object, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        if answer == "decline":
+            return ElicitResult(action="decline")
+        return ElicitResult(action="accept", content={"agree": answer == "yes"})
+
+    async with asking(brain_of(tmp_path, notes), mode, elicitation_callback=ask_user) as ask:
+        await ask("reindex_now")
+        await ask("update_knowledge", path="notes/tea.md", old="八十度", new="七十度")
+        done = await ask("rollback", to="~1")
+    assert len(asked) == 1
+    assert "~1" in asked[0]
+    assert done["done"] is (answer == "yes")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_look_tells_how_far_it_is(tmp_path: Path, notes: Path, mode: str) -> None:
+    told: list[str | None] = []
+
+    async def hear(done: float, total: float | None, message: str | None) -> None:
+        told.append(message)
+
+    async with asking(brain_of(tmp_path, notes), mode, follow=False) as ask:
+        write_tree(notes, {f"{n}.md": f"# {n}\n" for n in range(50)})
+        await ask.client.call_tool("reindex_now", {}, progress_callback=hear)
+
+        async def is_told() -> bool:
+            return bool(told)
+
+        await eventually(is_told)
+    assert "looking at the files" in told or "reading changed files" in told
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_call_that_is_given_up_leaves_the_server_at_work(
+    tmp_path: Path, notes: Path, mode: str
+) -> None:
+    async with asking(brain_of(tmp_path, notes), mode) as ask:
+        with anyio.move_on_after(0.01):
+            await ask("reindex_now")
+        assert await ask.paths("espresso")
+        assert (await ask("reindex_now"))["version"] > 0
 
 
 async def test_an_earlier_state_can_be_asked(tmp_path: Path, notes: Path) -> None:

@@ -31,12 +31,13 @@ Tell = Callable[[float, str], Awaitable[None]]
 _HEAD_START_S = 3.0
 """The first answers have the processor to themselves for so long, since imports take it whole."""
 _SENDING_S = 0.05
-OPENING_S = 20.0
+OPENING_S = 30.0
 """A request waits so long for the index to be opened."""
 MODEL_S = 2.0
 """A question waits so long for the model, then it is answered by words alone."""
-SETTLE_S = 0.2
+SETTLE_S = 0.5
 """A question waits so long for changes that were just heard of."""
+_CATCH_UP_S = 0.1
 _RETRY_S = 2.0
 _LAST_STEP_S = 0.5
 _QUESTIONS = 4
@@ -258,7 +259,7 @@ class App:
             if self.is_behind:
                 await worker.settle()
                 self.is_behind = False
-            await anyio.sleep(SETTLE_S)
+            await anyio.sleep(_CATCH_UP_S)
 
     def _done(self, report: SyncReport) -> None:
         self.last_error = None
