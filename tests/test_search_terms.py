@@ -98,10 +98,18 @@ def test_a_lone_quote_is_no_phrase() -> None:
     assert question.keywords.split() == ["5", "disk"]
 
 
-def test_half_width_kana_are_asked_for_in_both_widths() -> None:
-    question = parse("ﾃﾞｰﾀ 移行")
-    assert question.keywords == "ﾃﾞｰﾀ 移行 データ"
-    assert question.folded == "データ 移行"
+@pytest.mark.parametrize(
+    ("typed", "widths"),
+    [
+        ("ﾃﾞｰﾀ 移行", {"ﾃﾞｰﾀ", "移行", "データ"}),
+        ("データ移行とパン", {"データ移行とパン", "ﾃﾞｰﾀ", "ﾊﾟﾝ"}),
+        ("ＡＰＩ", {"ＡＰＩ", "API"}),
+        ("plain かな words words", {"plain", "かな", "words"}),
+    ],
+)
+def test_words_are_asked_for_in_every_width(typed: str, widths: set[str]) -> None:
+    assert set(parse(typed).keywords.split()) == widths
+    assert parse(typed).folded == " ".join(fold(typed).split())
 
 
 def test_short_words_are_those_of_a_look_up_not_of_a_sentence() -> None:

@@ -35,6 +35,10 @@ _IDENTIFIER = regex.compile(
     """,
     regex.VERBOSE,
 )
+_KATAKANA = regex.compile(r"[\p{Script=Katakana}ー]{2,}")
+_HALF_WIDTH = {
+    unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF66, 0xFFA0)
+}
 _UNSPACED_RUN = regex.compile(
     r"(?P<hangul>\p{Script=Hangul}+)"
     r"|(?P<east_asian>[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆]+)"
@@ -106,12 +110,18 @@ def _quoted(match: regex.Match[str]) -> str:
 
 
 def _both_widths(text: str) -> str:
-    """The words, and their NFKC forms where those differ: the index keeps what the file has."""
+    """The words, and their other widths: the index keeps what the file has."""
     words = text.split()
-    narrow = (unicodedata.normalize("NFKC", word) for word in words)
-    return " ".join(
-        words + [other for word, other in zip(words, narrow, strict=True) if other != word]
-    )
+    plain = (unicodedata.normalize("NFKC", word) for word in words)
+    others = [other for word, other in zip(words, plain, strict=True) if other != word]
+    narrow = map(_half_width, _KATAKANA.findall(unicodedata.normalize("NFKC", text)))
+    return " ".join(dict.fromkeys([*words, *others, *narrow]))
+
+
+def _half_width(katakana: str) -> str:
+    """In the half-width forms, where a voiced sign stands on its own."""
+    apart = unicodedata.normalize("NFD", katakana)
+    return "".join(_HALF_WIDTH.get(char, char) for char in apart)
 
 
 def _identifiers(text: str) -> tuple[str, ...]:
