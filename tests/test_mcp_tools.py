@@ -507,3 +507,18 @@ async def test_hostile_arguments_are_refused_in_words(
         said = await ask.fails(tool, **arguments)
     assert len(said) > len(f"Error executing tool {tool}:")
     assert "Traceback" not in said
+
+
+async def test_pages_leave_nothing_out_in_a_script_of_many_tokens(tmp_path: Path) -> None:
+    text = "".join(f"# 章{n}\n\n{'機械学習の話。' * 120}終{n}\n\n" for n in range(20))
+    notes = write_tree(tmp_path / "notes", {"ja.md": text})
+    async with asking(brain_of(tmp_path, notes)) as ask:
+        await ask("reindex_now")
+        page = await ask("get_detail", id="notes/ja.md")
+        pages = [page]
+        while page["cursor"]:
+            page = await ask("get_detail", id="notes/ja.md", cursor=page["cursor"])
+            pages.append(page)
+        bodies = [p["text"].split(">", 1)[1].rsplit("<", 1)[0] for p in pages]
+        assert "".join(bodies) == text
+        assert max(map(len, bodies)) < 8_000

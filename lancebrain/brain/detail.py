@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,8 @@ def read_detail(
     before: int = 0,
     after: int = 0,
     from_rank: int = 0,
-    most_chars: int = 16_000,
+    most: int = 16_000,
+    size: Callable[[str], int] = len,
     at: str | None = None,
 ) -> Detail:
     """Read a document, or a passage of it, a page at a time.
@@ -70,7 +71,8 @@ def read_detail(
         what: as in :meth:`Brain.show`.
         before, after: chunks to add around a passage.
         from_rank: where the page begins; what is before it is left out.
-        most_chars: of the page; a chunk that is longer makes a page of its own.
+        most: size of the page; a chunk that is larger makes a page of its own.
+        size: of a text; its characters by default.
         at: as of this version.
 
     Raises:
@@ -84,7 +86,7 @@ def read_detail(
     lines = _lines(snapshot, chunks)
     wanted_end = passage.rank_end
     first = max(passage.rank_start, min(from_rank, wanted_end))
-    last = _page_end(chunks, first, wanted_end, most_chars)
+    last = _page_end([size(c.chunk.text) for c in chunks], first, wanted_end, most)
     shown = chunks[first : last + 1] if chunks else []
     if shown:
         passage = replace(
@@ -108,10 +110,9 @@ def read_detail(
     )
 
 
-def _page_end(chunks: Sequence[StoredChunk], first: int, last: int, most_chars: int) -> int:
-    room = most_chars
+def _page_end(sizes: Sequence[int], first: int, last: int, room: int) -> int:
     for rank in range(max(first, 0), last + 1):
-        room -= len(chunks[rank].chunk.text)
+        room -= sizes[rank]
         if room < 0:
             return max(rank - 1, first)
     return last

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from lancebrain.brain import Brain
 from lancebrain.mcp_server.app import App
-from lancebrain.mcp_server.asking import READS
+from lancebrain.mcp_server.arguments import READS
 from lancebrain.mcp_server.failures import translated
 from lancebrain.mcp_server.quoting import label
 from lancebrain.mcp_server.results import (

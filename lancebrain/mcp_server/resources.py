@@ -136,7 +136,7 @@ async def _note(ctx: Context[App], path: str, at: str | None) -> str:
 def _text(brain: Brain, path: str, at: str | None) -> str:
     from lancebrain.brain.detail import read_detail
 
-    found = read_detail(brain, path, most_chars=_MOST_NOTE_CHARS, at=at)
+    found = read_detail(brain, path, most=_MOST_NOTE_CHARS, at=at)
     fence = Fence()
     text = f"{fence.about}\n{fence.around(plain(found.passage.text))}"
     if found.next_rank is not None:

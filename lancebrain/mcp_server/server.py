@@ -11,7 +11,15 @@ from mcp.server import MCPServer
 
 from lancebrain import __version__
 from lancebrain.errors import LancebrainError
-from lancebrain.mcp_server import asking, keeping, prompts, resources, returning, writing
+from lancebrain.mcp_server import (
+    asking,
+    keeping,
+    prompts,
+    reading,
+    resources,
+    returning,
+    writing,
+)
 from lancebrain.mcp_server.app import App, running
 from lancebrain.mcp_server.introduction import FILE_NAME, introduction, remembered
 from lancebrain.mcp_server.notifier import Notifier
@@ -74,6 +82,7 @@ def build(
         **more,
     )
     asking.register(server)
+    reading.register(server)
     keeping.register(server)
     returning.register_history(server)
     if not read_only:

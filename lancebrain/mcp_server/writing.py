@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from lancebrain.brain.authoring import WrittenNote, add_note, remove_note, update_note
 from lancebrain.mcp_server.app import App
-from lancebrain.mcp_server.asking import note_uri
+from lancebrain.mcp_server.arguments import listed, note_uri
 from lancebrain.mcp_server.failures import translated
 from lancebrain.mcp_server.results import WriteResult
 
@@ -53,7 +53,7 @@ def register(server: MCPServer[App]) -> None:
         ] = None,
         tags: Annotated[
             Annotated[list[Tag], Field(max_length=20)] | None,
-            BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+            BeforeValidator(listed),
         ] = None,
     ) -> WriteResult:
         """Write a new note into the user's notes, as a file that they own and can edit.
