@@ -11,9 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 PROJECT = Path(__file__).parent.parent
+
+# A busy machine makes any example slow now and then; that is no failure.
+hypothesis.settings.register_profile("lancebrain", deadline=None)
+hypothesis.settings.load_profile("lancebrain")
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     for name in list(os.environ):
-        if name.startswith(("LANCEBRAIN_", "XDG_")):
+        if name.startswith(("LANCEBRAIN_", "XDG_")) and name != "LANCEBRAIN_SHARED":
             monkeypatch.delenv(name)
 
 
