@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lancebrain import osnames
@@ -116,6 +116,7 @@ trees = st.recursive(
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tree=trees)
+@example(tree={"d": Link("/")})
 def test_a_look_at_any_path_finds_what_a_look_at_everything_finds_there(
     tmp_path: Path, tree: Tree
 ) -> None:

@@ -54,7 +54,12 @@ class Scoped:
             return []
         if on_the_way and not os.path.isdir(entry.path):  # noqa: PTH112 (False where it cannot be told)
             return []
-        return self._walk.entries(folder, rules, [entry])
+        told = len(self._walk.problems)
+        folders = self._walk.entries(folder, rules, [entry])
+        if on_the_way:
+            # What is wrong with a folder above is told by a look at that folder.
+            del self._walk.problems[told:]
+        return folders
 
     def _enter(self, place: Place) -> tuple[Folder, FolderRules] | None:
         """A folder and the rules for its entries; None when it is gone or left out."""
