@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lancebrain.chunking import chunk, embedding_text
 from lancebrain.embedders import Embedder, embedder_spec, load_embedder, usem3
 from lancebrain.errors import EmbedderError
+from lancebrain.readers import read
+from lancebrain.types import Document
 
 TEXTS = [
     "The rollback moves the index to an earlier version.",
@@ -95,6 +98,19 @@ def test_the_end_of_a_text_of_the_greatest_length_in_one_piece_counts(engine: Em
         body + "Volcanoes erupt with hot lava."
     ]
     assert np.abs(one - other).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    "word", ["word ", "索引", "ﾃﾞ", "क्षि", "e\u0301", "👩‍👩‍👧‍👦", "-|", "x" * 50]
+)
+def test_what_is_embedded_of_a_chunk_is_embedded_in_one_piece(word: str) -> None:
+    text = "# " + "Heading " * 60 + "\n\n## Below\n\n" + word * 4_000
+    document = read("n/a.md", "md", text.encode())
+    assert isinstance(document, Document)
+    chunks = chunk(document)
+    assert len(chunks) > 1
+    for one in chunks:
+        assert len(usem3.windows(embedding_text("md", one.heading_path, one.text))) == 1
 
 
 @given(st.text(alphabet="ab \n\t索", max_size=200), st.integers(1, 60))

@@ -71,6 +71,18 @@ def test_frontmatter_is_not_shown_when_there_is_other_text() -> None:
     assert without_frontmatter("+++\r\na = 1\r\n+++\r\nBody") == "Body"
 
 
+def test_encoded_data_is_cut_short() -> None:
+    text = "Logo: ![](data:image/png;base64," + "iVBORw0KGgo" * 40 + ") and text after."
+    assert (
+        snippet(text, ["after"]) == "Logo: ![](data:image/png;base64,iVBORw0KGgoi…) and text after."
+    )
+
+
+def test_long_words_that_are_not_encoded_data_stay() -> None:
+    for word in ("ありがとう" * 20, "x" * 80):
+        assert snippet(word, []) == word
+
+
 def test_frontmatter_alone_and_rules_in_the_middle_stay() -> None:
     assert snippet("---\ntitle: Alone\n---\n", []) == "--- title: Alone ---"
     assert snippet("Above\n\n---\n\nbelow\n\n---\n", []) == "Above --- below ---"

@@ -36,6 +36,7 @@ _INVISIBLE = regex.compile(
 )
 _JOINER = regex.compile("(?<![\\p{L}\\p{M}\\p{Emoji}\ufe0f])[\u200c\u200d]+|[\u200c\u200d]{2,}")
 _PILED_UP = regex.compile(r"(\p{M}{8})\p{M}+")
+_ENCODED = regex.compile(r"(?<![A-Za-z0-9+/=_-])([A-Za-z0-9+/=_-]{12})[A-Za-z0-9+/=_-]{88,}")
 _FRONTMATTER = regex.compile(
     r"\A\s*(---|\+\+\+)[ \t]*\r?\n.*?^(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)",
     regex.DOTALL | regex.MULTILINE,
@@ -52,7 +53,8 @@ def snippet(text: str, wanted: Sequence[str], *, width: int = WIDTH) -> str:
             stretch is the chunk's beginning.
         width: of the result in columns, at most, with the ellipses.
     """
-    clean = safe_line(without_frontmatter(text))
+    # Base64 of a picture would fill the snippet and tell nothing.
+    clean = safe_line(_ENCODED.sub(r"\1…", without_frontmatter(text)))
     columns = _columns_before(clean)
     if columns[-1] <= width:
         return clean
