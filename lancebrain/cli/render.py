@@ -17,9 +17,9 @@ from lancebrain.cli.text import human_bytes, one_line, plural, printable
 from lancebrain.types import Answer, Hit, Problem, SourceStatus, Status, SyncReport
 
 if TYPE_CHECKING:
+    from lancebrain.brain import Diagnosis
     from lancebrain.brain.passages import Passage
     from lancebrain.cli.front import Front
-    from lancebrain.doctor import Diagnosis
 
 _FEW_PROBLEMS = 10
 _INDENT = 3

@@ -15,9 +15,8 @@ from lancebrain.cli.times import ago
 from lancebrain.types import Diff, DocumentChange, Rollback, Version
 
 if TYPE_CHECKING:
+    from lancebrain.brain import Checkpoint, Forgot, Optimized, Proof, RestoredFile
     from lancebrain.cli.front import Front
-    from lancebrain.store import Checkpoint
-    from lancebrain.versions import Forgot, Optimized, Proof, RestoredFile
 
 _DOCUMENTS = ("added", "changed", "moved", "removed")
 _QUIET = frozenset({"backfill", "maintenance"})

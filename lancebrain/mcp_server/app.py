@@ -21,8 +21,7 @@ from lancebrain.mcp_server.failures import told
 from lancebrain.mcp_server.notifier import Notifier
 
 if TYPE_CHECKING:
-    from lancebrain.brain import Brain
-    from lancebrain.sync.worker import Worker
+    from lancebrain.brain import Brain, Worker
     from lancebrain.types import SyncReport
 
 _T = TypeVar("_T")
