@@ -77,6 +77,9 @@ def test_held_looks_for_substrings() -> None:
         ("NASA", False),
         ("2026", False),
         ("don't", False),
+        ("19th", False),
+        ("1990s", False),
+        ("U.S", False),
     ],
 )
 def test_identifiers_are_told_from_words(word: str, is_identifier: bool) -> None:

@@ -35,6 +35,7 @@ _IDENTIFIER = regex.compile(
     """,
     regex.VERBOSE,
 )
+_ORDINARY = regex.compile(r"\d+(?:st|nd|rd|th|s)|\p{L}\.\p{L}", regex.IGNORECASE)  # 19th, U.S.
 _KATAKANA = regex.compile(r"[\p{Script=Katakana}ー]{2,}")
 _HALF_WIDTH = {
     unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF66, 0xFFA0)
@@ -126,7 +127,8 @@ def _half_width(katakana: str) -> str:
 
 def _identifiers(text: str) -> tuple[str, ...]:
     words = (match[0].rstrip(".:-/") for match in _WORD.finditer(text))
-    return tuple(dict.fromkeys(word for word in words if _IDENTIFIER.fullmatch(word)))
+    found = (word for word in words if _IDENTIFIER.fullmatch(word))
+    return tuple(dict.fromkeys(word for word in found if not _ORDINARY.fullmatch(word)))
 
 
 def _short_words(text: str) -> tuple[str, ...]:
