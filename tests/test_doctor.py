@@ -79,14 +79,7 @@ def test_without_an_index_there_is_nothing_to_examine(tmp_path: Path) -> None:
 def test_rows_that_lost_their_vector_get_one(brain: Brain, model: StandIn) -> None:
     before = len(model.texts)
     rows = table_of(brain).search().where("path = 'notes/a.md' AND embedded").to_arrow()
-    lost = rows.set_column(
-        rows.schema.get_field_index("vector"),
-        rows.schema.field("vector"),
-        pa.nulls(rows.num_rows, rows.schema.field("vector").type),
-    )
-    embedded = pa.array([False] * rows.num_rows)
-    lost = lost.set_column(lost.schema.get_field_index("embedded"), "embedded", embedded)
-    _overwrite(brain, lost)
+    _overwrite(brain, _without_vectors(rows))
     assert_mended(brain, "vectors-missing")
     assert len(model.texts) == before + rows.num_rows
 
@@ -118,6 +111,18 @@ def test_rows_that_are_there_twice_are_there_once_afterwards(
 def test_chunks_without_a_document_are_read_again(brain: Brain) -> None:
     table_of(brain).delete("path = 'notes/a.md' AND chunk_index = -1")
     assert_mended(brain, "orphans")
+
+
+def test_chunks_without_a_document_and_without_a_vector_keep_no_sync_from_ending(
+    brain: Brain, tmp_path: Path
+) -> None:
+    rows = table_of(brain).search().where("path = 'notes/a.md' AND embedded").to_arrow()
+    _overwrite(brain, _without_vectors(rows))
+    table_of(brain).delete("path = 'notes/a.md' AND chunk_index = -1")
+    (tmp_path / "notes/a.md").unlink()
+    assert brain.sync().embedded == 0
+    assert "orphans" in codes(brain.doctor(fix=True))
+    assert codes(brain.doctor(deep=True)) == []
 
 
 def test_chunks_of_a_document_that_is_nowhere_go(brain: Brain, tmp_path: Path) -> None:
@@ -174,17 +179,30 @@ def test_a_missing_full_text_index_is_built(brain: Brain) -> None:
     assert brain.search("quokka", mode="keyword").hits
 
 
-def test_a_data_file_that_cannot_be_read_leads_to_a_new_table(brain: Brain) -> None:
+def damage_data_files(brain: Brain) -> None:
     for file in (brain.settings.index / "chunks.lance/data").glob("*.lance"):
         content = file.read_bytes()
         file.write_bytes(b"\xff" * (len(content) - 16) + content[-16:])
     brain.close()
+
+
+def test_a_data_file_that_cannot_be_read_leads_to_a_new_table(brain: Brain) -> None:
+    damage_data_files(brain)
     found = brain.doctor()
     assert codes(found) == ["damaged"]
     assert str(brain.settings.index) in found.findings[0].message
     assert brain.doctor(fix=True).is_healthy
     assert_healthy(brain)
     assert list(brain.settings.index.glob("*.damaged-*"))
+
+
+def test_a_new_table_is_not_held_at_a_version_of_the_damaged_one(brain: Brain) -> None:
+    brain.sync()
+    brain.rollback(str(brain.status().version))
+    damage_data_files(brain)
+    assert brain.doctor(fix=True).is_healthy
+    assert brain.status().pinned is None
+    assert_healthy(brain)
 
 
 def test_versions_that_a_power_cut_tore_are_dropped_and_synced_again(
@@ -229,6 +247,15 @@ def test_several_kinds_of_damage_are_mended_at_once(brain: Brain, tmp_path: Path
     assert {"duplicate-keys", "orphans", "behind-disk"} <= set(codes(brain.doctor()))
     assert brain.doctor(fix=True).is_healthy
     assert_healthy(brain)
+
+
+def _without_vectors(rows: pa.Table) -> pa.Table:
+    vector = rows.schema.field("vector")
+    rows = rows.set_column(
+        rows.schema.get_field_index("vector"), vector, pa.nulls(rows.num_rows, vector.type)
+    )
+    embedded = pa.array([False] * rows.num_rows)
+    return rows.set_column(rows.schema.get_field_index("embedded"), "embedded", embedded)
 
 
 def _overwrite(brain: Brain, rows: pa.Table) -> None:

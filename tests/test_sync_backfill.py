@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from lancebrain.errors import EmbedderError
+from lancebrain.errors import EmbedderError, IndexMismatchError
 from lancebrain.store import Store
 from lancebrain.sync import Engine, backfill, run
 from lancebrain.sync.lease import Lease
@@ -154,6 +155,36 @@ def test_two_processes_do_not_embed_the_same_texts(notes: Notes) -> None:
     assert not waiting.is_alive()
     assert pending(notes) == 0
     assert other_model.texts == []
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_an_index_built_anew_with_another_model_gets_no_vector_of_the_first(
+    tmp_path: Path, few: bool
+) -> None:
+    notes = Notes(tmp_path)
+    notes.write({f"{n}.md": f"Note {n}.\n" for n in range(2 if few else MANY)})
+    first = Engine(notes.store, notes.settings, lambda: notes.embedder)
+    first.sync(fill=False)
+    steps = first.backfill_steps()
+    next(steps, None)
+    Store.set_aside(notes.settings.index, timeout_s=5)
+    other = StandIn(revision="2")
+    notes.store = Store.create(
+        notes.settings.index,
+        model=notes.settings.model,
+        fingerprint=other.fingerprint,
+        dim=other.dim,
+    )
+    Engine(notes.store, notes.settings, lambda: other).sync(fill=False)
+    lacking = notes.store.snapshot().pending()
+    with suppress(IndexMismatchError):
+        list(steps)
+    assert notes.store.snapshot().pending() == lacking
+    notes.write({"new.md": "Something new.\n"})
+    with pytest.raises(IndexMismatchError):
+        first.sync()
+    Engine(notes.store, notes.settings, lambda: other).sync()
+    assert_healthy(notes.store, notes.settings, StandIn(revision="2"))
 
 
 def test_the_lease_of_one_that_hangs_goes_to_the_next(tmp_path: Path) -> None:

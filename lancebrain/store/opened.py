@@ -117,7 +117,9 @@ class OpenIndex:
                         chunking_version=CHUNKING_VERSION,
                     )
                 )
+                # What is left of a table that was here before says nothing of this one.
                 CommitLog(folder).clear()
+                Hold(folder).clear()
                 with translated(folder, "creating it"):
                     # The full-text index is there before the first row, so that every version
                     # that anyone may go back to has one.

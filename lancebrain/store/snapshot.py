@@ -160,11 +160,13 @@ class Snapshot:
     def unembedded(self, limit: int) -> list[StoredChunk]:
         """Up to ``limit`` chunks without a vector, of the documents that changed last first.
 
+        Chunks without a document row, which the doctor takes out, are not among them.
         Each call looks through all such chunks (60 ms for 100,000), so ask for some thousands.
         """
-        pending = self._scan(PENDING_ROWS, [*KEY, ROW_ID])
-        paths = pending["path"].combine_chunks().dictionary_encode()
         stats = self.stats()
+        pending = self._scan(PENDING_ROWS, [*KEY, ROW_ID])
+        pending = pending.filter(pc.is_in(pending["path"], pa.array(list(stats), pa.string())))
+        paths = pending["path"].combine_chunks().dictionary_encode()
         newest = np.array([stats[p].mtime_ns for p in paths.dictionary.to_pylist()], np.int64)
         codes, indexes = paths.indices.to_numpy(), pending["chunk_index"].to_numpy()
         order = np.lexsort((indexes, codes, -newest[codes]))[:limit]

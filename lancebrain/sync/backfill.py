@@ -54,6 +54,7 @@ class Backfill:
         self._lease = Lease(store.folder)
         self._part = _FIRST_PART
         self._ahead = 0
+        self._is_done = False
         self.embedded = 0
         self.filled = 0
 
@@ -68,7 +69,7 @@ class Backfill:
             EmbedderError: the model failed; what it gave before is in the table.
             IndexLockedError: another process held the lock for too long.
         """
-        while not cancel.is_set():
+        while not (self._is_done or cancel.is_set()):
             pending = self._store.snapshot().pending()
             if not pending:
                 return
@@ -91,6 +92,7 @@ class Backfill:
                 snapshot = self._store.snapshot()
                 rows = snapshot.unembedded(_COMMIT_ROWS)
                 if not rows:
+                    self._is_done = True
                     return
                 yield from self._round(snapshot, rows)
                 commits += 1
@@ -101,6 +103,7 @@ class Backfill:
 
     def _round(self, snapshot: Snapshot, rows: list[StoredChunk]) -> Iterator[None]:
         hashes = [row.chunk.chunk_hash for row in rows]
+        fingerprint = self._store.info.fingerprint
         vectors = self._vectors.known(snapshot, set(hashes))
         lacking = _texts(snapshot, rows, missing(hashes, vectors))
         started = time.monotonic()
@@ -111,7 +114,7 @@ class Backfill:
                 )
                 yield
         finally:
-            self._commit(rows, vectors)
+            self._commit(rows, vectors, fingerprint)
         yield
 
     def _embed(self, texts: list[tuple[str, str]]) -> dict[str, Vector]:
@@ -123,10 +126,18 @@ class Backfill:
         self._part = max(_FIRST_PART, min(_MAX_PART, int(len(texts) / seconds * _PART_S)))
         return vectors
 
-    def _commit(self, rows: list[StoredChunk], vectors: dict[str, Vector]) -> None:
-        """Write the vectors of rows that are still what they were when they were read."""
+    def _commit(
+        self, rows: list[StoredChunk], vectors: dict[str, Vector], fingerprint: str
+    ) -> None:
+        """Write the vectors of rows that are still what they were when they were read.
+
+        Args:
+            fingerprint: of the model that the vectors are of.
+        """
         self._ahead = 0
         with self._store.lock(self._settings.lock_timeout_s):
+            if self._store.info.fingerprint != fingerprint:
+                return  # the index was built anew meanwhile, with another model
             keys = [(row.path, row.chunk_index) for row in rows if row.chunk.chunk_hash in vectors]
             now = self._store.snapshot().rows(keys)
             found = [

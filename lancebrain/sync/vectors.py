@@ -72,15 +72,15 @@ class Vectors:
 
     def _model(self) -> Embedder:
         if self._embedder is None:
-            embedder = self._provider()
-            if embedder.fingerprint != self._store.info.fingerprint:
-                raise IndexMismatchError(
-                    f"The index in {self._store.folder} was embedded by "
-                    f"{self._store.info.fingerprint}, and the model is now "
-                    f"{embedder.fingerprint}.",
-                    hint=MIGRATE_HINT,
-                )
-            self._embedder = embedder
+            self._embedder = self._provider()
+        # Each time: another process may have built the index anew, with another model.
+        if self._embedder.fingerprint != self._store.info.fingerprint:
+            raise IndexMismatchError(
+                f"The index in {self._store.folder} was embedded by "
+                f"{self._store.info.fingerprint}, and the model is now "
+                f"{self._embedder.fingerprint}.",
+                hint=MIGRATE_HINT,
+            )
         return self._embedder
 
     def _check(self, matrix: Vector, count: int) -> None:
