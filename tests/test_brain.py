@@ -238,11 +238,11 @@ def test_a_source_that_leaves_its_configuration_leaves_the_index(
     both = f'[[sources]]\nroot = "{notes}"\n[[sources]]\nroot = "{wiki}"\n'
     config.write_text(both)
 
-    def sync(file: Path) -> tuple[int, set[str]]:
+    def sync(file: Path, **options: bool) -> tuple[int, set[str]]:
         with lancebrain.open(
             tmp_path / "index", config_file=file, model="tests.stand_in:make"
         ) as brain:
-            report = brain.sync()
+            report = brain.sync(**options)
             return report.removed, {s.name for s in brain.status().sources if s.documents}
 
     assert sync(config) == (0, {"notes", "wiki"})
@@ -250,9 +250,14 @@ def test_a_source_that_leaves_its_configuration_leaves_the_index(
     other = tmp_path / "other.toml"
     other.write_text(f'[[sources]]\nname = "deep"\nroot = "{notes / "deep"}"\n')
     assert sync(other)[1] == {"notes", "wiki", "deep"}
+    assert sync(other, confirm_removals=True) == (0, {"notes", "wiki", "deep"})
     config.write_text(f'[[sources]]\nroot = "{notes}"\n')
-    removed, left = sync(config)
-    assert (removed, left) == (1, {"notes", "deep"})
+    assert sync(config, dry_run=True) == (1, {"notes", "wiki", "deep"})
+    assert sync(config) == (1, {"notes", "deep"})
+    # What a configuration listed that is no more stays until someone says that it may go.
+    config.unlink()
+    assert sync(other) == (0, {"notes", "deep"})
+    assert sync(other, confirm_removals=True)[1] == {"deep"}
 
 
 def test_sources_go_where_the_configuration_is(tmp_path: Path, notes: Path) -> None:

@@ -409,7 +409,7 @@ def test_a_folder_whose_name_begins_like_the_scope_is_outside_of_it(notes: Notes
     assert notes.sync(["notes/docs/"]).removed == 1
 
 
-def test_a_source_that_is_not_named_any_more_stays_until_the_sources_are_complete(
+def test_a_source_that_is_not_named_any_more_stays_until_it_is_dropped(
     tmp_path: Path,
 ) -> None:
     first, second = tmp_path / "one", tmp_path / "two"
@@ -419,7 +419,8 @@ def test_a_source_that_is_not_named_any_more_stays_until_the_sources_are_complet
     notes.sync()
     notes.with_settings(sources=(Source("one", first),))
     assert notes.sync().removed == 0
-    assert notes.sync(sources_complete=True).removed == 60
+    assert notes.sync(dropped={"one"}).removed == 0
+    assert notes.sync(dropped={"two"}).removed == 60
     assert notes.paths() == ["one/a.md"]
     notes.synced()
 

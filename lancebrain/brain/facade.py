@@ -94,19 +94,18 @@ class Brain(Timeline):
         if dry_run:
             return self._dry_run(scope, added, confirm_removals, progress)
         store = self._access.made_store()
-        names = {source.name for source in self.settings.sources}
-        ledger = Ledger(self.settings.index)
         engine = self._access.engine()
         told = set(engine.problems())
         report = engine.sync(
             scope,
             confirm_removals=confirm_removals,
-            sources_complete=confirm_removals and scope is None,
-            dropped=ledger.dropped(self._origin, names) if scope is None else (),
+            dropped=self._dropped(confirm_removals) if scope is None else (),
             progress=progress,
         )
         if scope is None and store.hold.read() is None:
-            ledger.record(self._origin, names)
+            names = [source.name for source in self.settings.sources]
+            with store.lock(self._timeout_s):
+                Ledger(store.folder).record(self._origin, names)
             self._looking.done()
         news = (problem for problem in report.problems if _is_news(problem, told))
         return replace(report, problems=tuple(news))
@@ -209,10 +208,28 @@ class Brain(Timeline):
         progress: Callable[[Progress], None] | None,
     ) -> SyncReport:
         sources = (*self.settings.sources, *added)
+        dropped: Collection[str] = ()
+        if scope is None and self._access.exists:
+            dropped = self._dropped(confirm_removals)
         with self._access.engine_or_empty(sources=sources) as engine:
             return engine.sync(
-                scope, dry_run=True, confirm_removals=confirm_removals, progress=progress
+                scope,
+                dry_run=True,
+                confirm_removals=confirm_removals,
+                dropped=dropped,
+                progress=progress,
             )
+
+    def _dropped(self, confirmed: bool) -> set[str]:
+        """Sources whose documents are to go: taken out of the configuration; where a person
+        confirmed it, also those that are configured nowhere."""
+        names = {source.name for source in self.settings.sources}
+        ledger = Ledger(self.settings.index)
+        dropped = ledger.dropped(self._origin, names)
+        if confirmed:
+            there = {path.partition("/")[0] for path in self._access.store().snapshot().stats()}
+            dropped |= there - names - ledger.of_other_files(self._origin)
+        return dropped
 
 
 def _is_news(problem: Problem, told: Collection[Problem]) -> bool:

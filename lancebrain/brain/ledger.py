@@ -33,15 +33,26 @@ class Ledger:
         before = set(listed.pop(origin, ()))
         return before.difference(names, *listed.values())
 
+    def of_other_files(self, origin: str) -> set[str]:
+        """Sources that a configuration file other than ``origin`` lists, if it is still there."""
+        listed = self._read()
+        others = (file for file in listed if file != origin and Path(file).is_file())
+        return {name for file in others for name in listed[file]}
+
     def record(self, origin: str, names: Collection[str]) -> None:
-        """Remember what ``origin`` lists now; the caller has synced it."""
+        """Remember what ``origin`` lists now; the caller has synced it, and holds the lock.
+
+        Raises:
+            StoreError: the folder cannot be written, or is full.
+        """
+        from lancebrain.store import write_beside
+
         listed = self._read()
         if sorted(listed.get(origin, ())) == sorted(names):
             return
         listed[origin] = sorted(names)
-        fresh = self._file.with_suffix(".new")
-        fresh.write_text(json.dumps(listed, ensure_ascii=False, indent=1), encoding="utf-8")
-        fresh.replace(self._file)
+        text = json.dumps(listed, ensure_ascii=False, indent=1)
+        write_beside(self._file.parent, self._file.name, text)
 
     def _read(self) -> dict[str, list[str]]:
         try:

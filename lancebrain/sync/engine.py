@@ -58,7 +58,6 @@ class Engine:
         dry_run: bool = False,
         confirm_removals: bool = False,
         seen_gone: Collection[str] = (),
-        sources_complete: bool = False,
         dropped: Collection[str] = (),
         fill: bool = True,
         progress: Callable[[Progress], None] | None = None,
@@ -74,8 +73,6 @@ class Engine:
             confirm_removals: documents may go also where most of a source is gone.
             seen_gone: document paths and folders that whoever calls saw go, so that they need
                 no confirmation.
-            sources_complete: the settings name all sources there are, so that documents of
-                others are to go. Only with ``paths`` None.
             dropped: names of sources whose documents are to go, whatever ``paths`` says.
             fill: also give vectors to the rows that lack one, before returning.
             progress: is told how far it has come.
@@ -92,7 +89,6 @@ class Engine:
             scope=paths,
             dry_run=dry_run,
             agreed=confirm_removals,
-            sources_complete=sources_complete,
             dropped=dropped,
             seen_gone=seen_gone,
         )

@@ -57,7 +57,6 @@ def look(
     *,
     scope: Sequence[str] | None = None,
     agreed: bool = False,
-    sources_complete: bool = False,
     dropped: Collection[str] = (),
     seen_gone: Collection[str] = (),
     left_out: Callable[[str], bool] | None = None,
@@ -70,7 +69,6 @@ def look(
         scope: document paths and folders to look at, nothing outside of them is touched; None
             for everything.
         agreed: a person confirmed the removals, see :mod:`.removals`.
-        sources_complete: documents of a source that the settings do not name are to go.
         dropped: names of sources whose documents are to go, unless the settings name them.
         seen_gone: document paths and folders that the watcher saw go.
         left_out: tells of document paths that are not to be in the index.
@@ -91,12 +89,7 @@ def look(
         result.folders += found.folders
         result.rules[source.name] = found.rules
         without_file.append(Gone(source.name, found.state, _without_file(found, documents)))
-    complete = scope is None and sources_complete
-    unnamed = {path.partition("/")[0] for path in known} if complete or dropped else set()
-    unnamed -= {source.name for source in settings.sources}
-    if not complete:
-        unnamed.intersection_update(dropped)
-    result.removed += _under(known, unnamed)
+    result.removed += _under(known, set(dropped) - {source.name for source in settings.sources})
     result.changed.sort(key=lambda file: file.mtime_ns, reverse=True)
     _find_moves(result, without_file, known, now_ns)
     sources = {source.name: source for source in settings.sources}

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from lancebrain.store.failures import translated
+from lancebrain.store import write_beside
 from lancebrain.types import Problem
 
 
@@ -39,8 +39,5 @@ class LookRecord:
         ordered = sorted(set(problems), key=lambda problem: (problem.path, problem.code))
         if tuple(ordered) == self.read():
             return
-        fresh = self._file.with_suffix(".new")
         text = json.dumps([asdict(p) for p in ordered], ensure_ascii=False, indent=0)
-        with translated(self._folder, "noting what could not be looked at"):
-            fresh.write_text(text, encoding="utf-8")
-            fresh.replace(self._file)
+        write_beside(self._folder, self._file.name, text)

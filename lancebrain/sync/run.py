@@ -64,8 +64,7 @@ class Wanted:
         scope: document paths, folders or source names to look at; None for all sources.
         dry_run: write nothing.
         agreed: a person confirmed the removals.
-        sources_complete: documents of sources that the settings do not name are to go.
-        dropped: names of sources whose documents are to go.
+        dropped: names of sources whose documents are to go, unless the settings name them.
         seen_gone: document paths and folders that the watcher saw go.
         text_only: no text is embedded, however few there are; a backfill does it later.
     """
@@ -73,7 +72,6 @@ class Wanted:
     scope: Sequence[str] | None = None
     dry_run: bool = False
     agreed: bool = False
-    sources_complete: bool = False
     dropped: Collection[str] = ()
     seen_gone: Collection[str] = ()
     text_only: bool = False
@@ -176,7 +174,6 @@ class Run:
             self._clock,
             scope=scope,
             agreed=self._wanted.agreed,
-            sources_complete=self._wanted.sources_complete,
             dropped=self._wanted.dropped,
             seen_gone=self._wanted.seen_gone,
             left_out=self._store.forgotten.matcher(),
