@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import count
 from typing import Any
 
@@ -154,3 +155,14 @@ def gemini_said(kind: str, content: Any, id: str, **more: Any) -> Record:
     return {"id": id, "timestamp": "2026-03-01T10:00:05.000Z", "type": kind} | (
         {"content": content} | more
     )
+
+
+def compressed(data: bytes) -> bytes:
+    """A log as its program archives it."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd.compress(data)
+    import zstandard
+
+    return zstandard.compress(data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from tests.session_logs import (
     codex_event,
     codex_meta,
     codex_said,
+    compressed,
     document,
     jsonl,
     lines,
@@ -270,16 +270,6 @@ def test_a_fork_is_no_subagents_log_whatever_its_copied_history_says() -> None:
 def test_the_format_is_known_by_its_first_line_however_long() -> None:
     data = jsonl(codex_meta(base_instructions={"text": "x" * 100_000}))
     assert detect(data[:8192]) == "codex"
-
-
-def compressed(data: bytes) -> bytes:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-
-        return zstd.compress(data)
-    import zstandard
-
-    return zstandard.compress(data)
 
 
 def test_an_archived_log_is_read_through_its_compression() -> None:

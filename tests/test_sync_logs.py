@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from lancebrain.readers import session
 from lancebrain.store import RowBatch
+from lancebrain.sync import reading
 from lancebrain.types import Source
 from tests.indexes import Notes
 from tests.session_logs import (
@@ -21,6 +22,7 @@ from tests.session_logs import (
     Record,
     codex_meta,
     codex_said,
+    compressed,
     gemini_head,
     gemini_said,
     jsonl,
@@ -219,16 +221,73 @@ def test_secrets_are_masked_unless_they_shall_not_be(tmp_path: Path) -> None:
         assert ('"masked_secrets":1' in state.metadata_json) is (mask_secrets != "none")
 
 
-def test_subagents_logs_are_known_and_empty_unless_they_shall_be_kept(tmp_path: Path) -> None:
+def test_subagents_logs_are_not_even_read_unless_they_shall_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     side = Claude(isSidechain=True, agentId="a1")
     rows = jsonl(side.user("You search."), side.assistant("Found."))
-    for subagent_logs, count in ((False, 0), (True, 2)):
-        folder = tmp_path / str(subagent_logs)
-        folder.mkdir()
-        logs = Logs(folder, subagent_logs=subagent_logs)
-        logs.write({"-home-ana/s/subagents/agent-a1.jsonl": rows})
-        logs.synced()
-        assert len(logs.turns("logs/-home-ana/s/subagents/agent-a1.jsonl")) == count
+    path = "logs/-home-ana/s/subagents/agent-a1.jsonl"
+    logs = Logs(tmp_path)
+    logs.write({path.removeprefix("logs/"): rows})
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "in_file", refuse)
+        logs.sync()
+    assert logs.paths() == []
+    logs.with_settings(subagent_logs=True)
+    assert logs.synced().added == 1
+    assert [role for role, _ in logs.turns(path)] == ["assistant", "assistant"]
+    tags = [row.chunk.tags for row in logs.store.snapshot().chunks([path])[path]]
+    assert tags == [("subagent",), ("subagent",)]
+
+
+def test_many_subagents_logs_go_unasked_when_they_are_switched_off(tmp_path: Path) -> None:
+    logs = Logs(tmp_path, subagent_logs=True)
+    logs.append(jsonl(Claude().user("Which anchor?")))
+    side = Claude(isSidechain=True, agentId="a")
+    logs.write(
+        {f"-home-ana/s/subagents/agent-{n}.jsonl": jsonl(side.user(f"s{n}")) for n in range(60)}
+    )
+    assert logs.synced().added == 61
+    logs.with_settings(subagent_logs=False)
+    report = logs.synced()
+    assert (report.removed, report.problems) == (60, ())
+    assert logs.paths() == [PATH]
+
+
+def test_a_codex_subagents_log_is_known_by_its_content_and_empty(tmp_path: Path) -> None:
+    logs = Logs(tmp_path, "codex")
+    logs.write(
+        {"rollout-a.jsonl": jsonl(codex_meta(thread_source="subagent"), codex_said("user", "NO"))}
+    )
+    logs.synced()
+    assert logs.turns("logs/rollout-a.jsonl") == []
+    logs.with_settings(subagent_logs=True)
+    logs.synced()
+    assert logs.turns("logs/rollout-a.jsonl") == [("assistant", "NO")]
+
+
+def test_a_log_that_is_there_plain_and_compressed_counts_once(tmp_path: Path) -> None:
+    logs = Logs(tmp_path, "codex")
+    name = "archived_sessions/rollout-a.jsonl"
+    head = [codex_meta(), codex_said("user", "Which anchor?")]
+    archive = compressed(jsonl(*head))
+    logs.write({f"{name}.zst": archive})
+    assert logs.synced().added == 1
+    assert logs.turns(f"logs/{name}.zst") == [("user", "Which anchor?")]
+    # Its program brings it back to go on; both are there until the archive is deleted.
+    logs.write({name: jsonl(*head, codex_said("assistant", "The plough."))})
+    report = logs.sync([f"logs/{name}"])
+    assert (report.added, report.embedded) == (1, 1)
+    logs.synced()
+    assert logs.paths() == [f"logs/{name}"]
+    logs.synced([f"logs/{name}.zst"])
+    assert logs.paths() == [f"logs/{name}"]
+    # And compresses it again.
+    logs.write({f"{name}.zst": compressed(logs.root.joinpath(name).read_bytes())})
+    logs.root.joinpath(name).unlink()
+    assert logs.synced().embedded == 0
+    assert logs.paths() == [f"logs/{name}.zst"]
+    assert len(logs.turns(f"logs/{name}.zst")) == 2
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from lancebrain.store import DocumentStat
 from lancebrain.types import Problem, Source, SourceFile
 
 from .gitwork import taken_away
+from .logfiles import unwanted_logs
 from .manner import REFUSED, Manner
 from .reading import Reading, Vanished, read_file
 from .removals import Gone, problem_with
@@ -81,6 +82,11 @@ def look(
             continue
         documents = _under(known, only or [source.name])
         found = _discover(source, settings, only, left_out)
+        unwanted = unwanted_logs(source, settings, found.files, all_found=only is None)
+        if unwanted is not None:
+            found = replace(found, files=[f for f in found.files if not unwanted(f.path)])
+            result.removed += filter(unwanted, documents)
+            documents = {path: s for path, s in documents.items() if not unwanted(path)}
         changed = _to_read(source, found.files, documents, Manner(source, settings))
         result.unchanged += len(found.files) - len(changed)
         result.changed += changed
