@@ -6,6 +6,7 @@ imported or loaded before it is needed: a keyword search never loads the model.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from lancebrain.errors import UsageError
 from lancebrain.types import Problem, Progress, Source, SourceStatus, SyncReport
 
 if TYPE_CHECKING:
+    from lancebrain.brain.programs import AddedLogs
     from lancebrain.config import Settings
     from lancebrain.doctor import Diagnosis
     from lancebrain.embedders import Embedder
@@ -158,6 +160,25 @@ class Brain(Timeline):
             ConfigError: the name or the folder is a source already, or a value is wrong.
         """
         return self._book.add(folder, about)
+
+    def add_program(self, program: str, /, **about: Any) -> AddedLogs:
+        """Add the session logs that a program keeps of this person, from the next sync on.
+
+        Args:
+            program: ``claude``, ``codex`` or ``gemini``. Its folder is the one that
+                ``CLAUDE_CONFIG_DIR`` or ``CODEX_HOME`` names, else the one in the home folder.
+            about: fields of :class:`Source` in place of what is usual for it.
+
+        Raises:
+            UsageError: no such program is known.
+            ConfigError: its folder is not there or a source already, or a value is wrong.
+        """
+        from lancebrain.brain.programs import logs_of, measured
+
+        taken = {source.name for source in self.settings.sources}
+        folder, usual = logs_of(program, os.environ, Path.home(), taken)
+        given = {key: value for key, value in about.items() if value not in (None, ())}
+        return measured(self._book.add(folder, usual | given), self.settings)
 
     def remove_source(self, name: str) -> Source:
         """Take a source out of where it is configured, and its documents out of the index.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lancebrain.cli.app import app, command, describe
 from lancebrain.cli.front import Front
+
+_PROGRAMS = ("claude", "codex", "gemini")
 
 _group = typer.Typer(no_args_is_help=True)
 describe(_group, "Which folders are indexed.")
@@ -34,11 +35,18 @@ def list_sources(front: Front) -> None:
     examples=(
         "lancebrain sources add ~/notes",
         "lancebrain sources add ~/work/wiki --name wiki --domain work --exclude '_archive/'",
+        "lancebrain sources add claude",
     ),
 )
 def add_source(
     front: Front,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What to index.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="FOLDER|PROGRAM",
+            help="What to index: a folder, or claude, codex, gemini for their session logs.",
+        ),
+    ],
     name: Annotated[
         str | None, typer.Option("--name", help="What to call it. [dim]Else the folder's name.[/]")
     ] = None,
@@ -46,7 +54,13 @@ def add_source(
         str | None,
         typer.Option("--kind", help="md, text, claude, codex … [dim]Else by name and content.[/]"),
     ] = None,
-    domain: Annotated[str, typer.Option("--domain", help="A label to search by.")] = "knowledge",
+    domain: Annotated[
+        str | None,
+        typer.Option(
+            "--domain",
+            help="A label to search by. [dim]Else knowledge, and sessions for session logs.[/]",
+        ),
+    ] = None,
     include: Annotated[
         list[str] | None,
         typer.Option("--include", metavar="PATTERN", help="Take only these; as in .gitignore."),
@@ -62,22 +76,30 @@ def add_source(
         bool, typer.Option("--writable", help="Let tools write notes here.")
     ] = False,
 ) -> None:
-    """Add a folder; the next sync indexes it."""
+    """Add a folder, or the session logs of a program; the next sync indexes it.
+
+    A folder that is called like a program is meant by ./claude.
+    """
+    about = {
+        "name": name,
+        "kind": kind,
+        "domain": domain,
+        "include": include or (),
+        "exclude": exclude or (),
+        "recursive": recursive,
+        "writable": writable,
+    }
     with front.brain() as brain:
-        source = brain.add_source(
-            folder,
-            name=name,
-            kind=kind,
-            domain=domain,
-            include=include or (),
-            exclude=exclude or (),
-            recursive=recursive,
-            writable=writable,
-        )
+        logs = brain.add_program(what, **about) if what in _PROGRAMS else None
+        source = logs.source if logs else brain.add_source(what, **about)
     if front.as_json:
-        front.emit(source)
+        front.emit(logs or source)
         return
     front.out.print(f"{source.name}: {source.root}", markup=False)
+    if logs:
+        from lancebrain.cli.text import human_bytes, plural
+
+        front.remark(f"{plural(logs.sessions, 'session')}, {human_bytes(logs.bytes)}")
     front.remark("Index it: lancebrain sync")
 
 

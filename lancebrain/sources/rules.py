@@ -6,8 +6,9 @@ From strong to weak; the first that says anything about an entry decides:
 2. the source's ``exclude``;
 3. ``.lancebrainignore``, the one nearest to the entry first;
 4. the names in :mod:`lancebrain.sources.defaults`;
-5. git's rules, if they are on: ``.gitignore`` from the entry's folder up to the top of its
-   repository, then ``.git/info/exclude``. A file that git tracks all the same is left out too.
+5. git's rules, if they are on, but not for session logs: ``.gitignore`` from the entry's folder
+   up to the top of its repository, then ``.git/info/exclude``. A file that git tracks all the
+   same is left out too.
 
 A folder that is out is not entered, so nothing below it can be taken in again. ``include`` then
 narrows what is left: a file is taken if it, or the nearest folder above that a pattern names, is
@@ -23,6 +24,7 @@ from pathlib import Path
 
 from lancebrain import osnames
 from lancebrain.errors import ConfigError
+from lancebrain.kinds import LOGS
 from lancebrain.sources.defaults import FOLDERS, NEVER
 from lancebrain.sources.patterns import NameFilter, Patterns, compile_patterns, screen_of
 from lancebrain.sources.repository import exclude_file
@@ -64,7 +66,8 @@ class IgnoreRules:
     ) -> None:
         self.source = source
         self.real_root = Path(os.path.realpath(source.root))
-        self._gitignore = gitignore
+        # Who keeps the folder of a program in git leaves out its logs, which are wanted here.
+        self._gitignore = gitignore and source.kind not in LOGS
         self._files = RuleFiles()
         self._folders: dict[str, FolderRules | None] = {}
         others = [*other_roots, *([] if index_folder is None else [index_folder])]
