@@ -11,10 +11,9 @@ import typer
 from lancebrain.cli.app import command
 from lancebrain.cli.exits import PROBLEMS
 from lancebrain.cli.front import Front
+from lancebrain.cli.stdio import serve_over_stdio
 
 if TYPE_CHECKING:
-    from lancebrain.brain import Brain
-    from lancebrain.errors import LancebrainError
     from lancebrain.mcp_server.hosts import Launch
 
 _PANEL = "Agents"
@@ -51,13 +50,10 @@ def serve(
 
     Without --http it speaks over stdin and stdout, to the program that started it.
     """
-    from lancebrain.mcp_server.server import build
-
     if http:
         _serve_http(front, read_only=read_only, follow=follow, host=host, port=port, token=token)
-    from lancebrain.mcp_server.stdio import serve_stdio
-
-    serve_stdio(build(_brain_or_why_not(front), read_only=read_only, follow=follow))
+    else:
+        serve_over_stdio(front, read_only=read_only, follow=follow)
 
 
 @command(
@@ -128,15 +124,6 @@ def check_server(front: Front) -> int:
     if front.as_json:
         front.emit(found)
     return 0 if is_well else PROBLEMS
-
-
-def _brain_or_why_not(front: Front) -> Brain | LancebrainError:
-    from lancebrain.errors import LancebrainError
-
-    try:
-        return front.brain()
-    except LancebrainError as error:
-        return error  # who started us shows no stderr: the agent is told, in answer to a call
 
 
 def _serve_http(
