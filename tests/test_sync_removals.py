@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lancebrain.sync import Engine, Wanted, run
 from lancebrain.sync.removals import Gone, problem_with
 from lancebrain.types import Source
 from tests.indexes import Notes, codes
@@ -155,3 +156,25 @@ def test_what_git_took_away_needs_no_confirmation_and_what_was_deleted_does(
     git(tmp_path, "checkout", "-q", "one")
     report = notes.synced()
     assert (report.added, report.embedded) == (60, 0)
+
+
+def test_files_that_come_back_while_their_documents_go_are_documents_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "_BATCH_ROWS", 1)
+    monkeypatch.setattr(run, "_GROUP_PATHS", 2)
+    tree = {f"{n}.md": f"Note {n}.\n" for n in range(10)}
+    notes = Notes(tmp_path).write(tree)
+    notes.sync()
+    for name in list(tree)[:6]:
+        (notes.root / name).unlink()
+    engine = Engine(notes.store, notes.settings, lambda: notes.embedder)
+    steps = engine.run(Wanted()).steps()
+    next(steps)
+    notes.write(tree)
+    for _ in steps:
+        pass
+    # What went under the same lock as the look was gone when it went.
+    assert len(notes.paths()) == 8
+    notes.synced()
+    assert len(notes.paths()) == 10

@@ -112,7 +112,7 @@ class Run:
         self._removals: deque[str] = deque()
         self._files: deque[SourceFile] = deque()
         self._files_total = 0
-        self._vanished: list[str] = []
+        self._again: list[str] = []
         self._counts: Counter[str] = Counter()
         self._problems: list[Problem] = []
         self._unread: list[Problem] = []
@@ -132,8 +132,8 @@ class Run:
         """
         self._progress(Progress("look"))
         yield from self._pass(self._wanted.scope)
-        if self._vanished:
-            yield from self._pass(tuple(self._vanished))
+        if self._again:
+            yield from self._pass(tuple(self._again))
 
     def report(self) -> SyncReport:
         """What was done so far."""
@@ -148,6 +148,7 @@ class Run:
     def _pass(self, scope: Sequence[str] | None) -> Iterator[None]:
         looked = False
         while not looked or self._is_left():
+            is_fresh = not looked
             with self._lock():
                 if self._is_held():
                     return
@@ -158,7 +159,7 @@ class Run:
                     self._look(known, scope)
                     looked = True
                     self._keep_before_removals(snapshot, known)
-                self._batch(snapshot, known)
+                self._batch(snapshot, known, is_fresh=is_fresh)
                 if not self._is_left():
                     self._finish(scope)
                     if self.committed:
@@ -195,7 +196,14 @@ class Run:
             now = datetime.fromtimestamp(self._clock() / 1e9, UTC)
             Checkpoints(self._store).create_automatic("removals", snapshot.version, at=now)
 
-    def _batch(self, snapshot: Snapshot, known: Mapping[str, DocumentStat]) -> None:
+    def _batch(
+        self, snapshot: Snapshot, known: Mapping[str, DocumentStat], *, is_fresh: bool
+    ) -> None:
+        """Commit what is next.
+
+        Args:
+            is_fresh: the look was under the same lock.
+        """
         started = time.monotonic()
         batch = Batch(self._clock())
         collector = Collector(snapshot, known, batch, self._settings, self._clock, self._on_change)
@@ -205,7 +213,10 @@ class Run:
             and collector.read_bytes < _BATCH_BYTES
             and time.monotonic() - started < _BATCH_S
         ):
-            self._group(collector)
+            left = self._group(collector)
+            if not is_fresh:
+                # Their files may be back since the look: a branch was switched there and back.
+                self._again += left
         refreshed_bytes = sum(state.size for state in batch.refreshable)
         if (
             len(batch)
@@ -216,20 +227,25 @@ class Run:
         if len(batch):
             self._commit(snapshot, batch, started)
         self._counts["unchanged"] += collector.unchanged
-        self._vanished += collector.vanished
+        self._again += collector.vanished
         self._problems += collector.problems
         self._unread += collector.unread
 
-    def _group(self, collector: Collector) -> None:
-        """Hand on what a few queries can serve."""
+    def _group(self, collector: Collector) -> list[str]:
+        """Hand on what a few queries can serve; the places that are taken out of the index."""
+        left: list[str] = []
         if self._moves:
-            collector.move(_take(self._moves, lambda move: move[1].size))
+            moves = _take(self._moves, lambda move: move[1].size)
+            collector.move(moves)
+            left = [old for old, _ in moves]
         elif self._removals:
-            collector.remove(_take(self._removals, lambda _: _GROUP_BYTES // _GROUP_PATHS))
+            left = _take(self._removals, lambda _: _GROUP_BYTES // _GROUP_PATHS)
+            collector.remove(left)
         else:
             collector.read(_take(self._files, lambda file: file.size))
         done = self._files_total - len(self._moves) - len(self._files)
         self._progress(Progress("read", files=done, files_total=self._files_total))
+        return left
 
     def _commit(self, snapshot: Snapshot, batch: Batch, started: float) -> None:
         hashes = batch.hashes()
