@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lancebrain.errors import UsageError
-from lancebrain.readers import extensions, kind_of, read
+from lancebrain.readers import kind_of, read
 from lancebrain.types import Document
 
 
@@ -19,9 +19,10 @@ from lancebrain.types import Document
         ("server.LOG", "text"),
         ("book.rst", "text"),
         ("メモ.md", "md"),
-        ("picture.png", None),
-        ("README", None),
-        (".md", None),
+        (".md", "md"),
+        ("script.py", "text"),
+        ("README", "text"),
+        ("data.jsonl", None),
     ],
 )
 def test_without_a_kind_the_name_tells(name: str, kind: str | None) -> None:
@@ -35,16 +36,9 @@ def test_a_source_of_one_kind_takes_what_is_named_like_it_and_of_text_anything()
     assert kind_of("a.md", b"", "text") == "text"
 
 
-def test_extensions_are_lower_case_with_their_dot() -> None:
-    assert ".md" in extensions("md")
-    assert ".log" in extensions("text")
-
-
 def test_an_unknown_kind_is_a_wrong_call() -> None:
     with pytest.raises(UsageError, match="no reader of kind 'docx'"):
         read("a.docx", "docx", b"")
-    with pytest.raises(UsageError):
-        extensions("docx")
 
 
 def test_plain_text_is_one_block_without_titles_or_tags() -> None:

@@ -409,6 +409,14 @@ def test_a_folder_whose_name_begins_like_the_scope_is_outside_of_it(notes: Notes
     assert notes.sync(["notes/docs/"]).removed == 1
 
 
+def test_what_include_names_is_text_where_no_kind_is_given(tmp_path: Path) -> None:
+    code = write_tree(tmp_path / "code", {"a.py": "x = 1\n", "Makefile": "all:\n", "b.md": "# B\n"})
+    notes = Notes(tmp_path, Source("code", code, include=("*.py", "Makefile", "*.md")))
+    assert notes.synced().problems == ()
+    kinds = {path: stat.kind for path, stat in notes.store.snapshot().stats().items()}
+    assert kinds == {"code/a.py": "text", "code/Makefile": "text", "code/b.md": "md"}
+
+
 def test_a_source_that_is_not_named_any_more_stays_until_it_is_dropped(
     tmp_path: Path,
 ) -> None:

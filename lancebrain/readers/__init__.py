@@ -2,9 +2,8 @@
 
 kind_of(name, head, wanted) -> str | None
 read(path, kind, data) -> Document | Problem
-extensions(kind) -> tuple[str, ...]
 """
 
-from lancebrain.readers.registry import extensions, kind_of, read
+from lancebrain.readers.registry import kind_of, read
 
-__all__ = ["extensions", "kind_of", "read"]
+__all__ = ["kind_of", "read"]

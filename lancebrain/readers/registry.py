@@ -1,4 +1,4 @@
-"""Which reader takes a file; a new kind is one module and one line here.
+"""Which reader takes a file; a new kind is one module, a line here and one in ``kinds``.
 
 A reader module has ``read(path, kind, data) -> Document | Problem`` and is imported when the
 first file of its kind comes.
@@ -6,62 +6,44 @@ first file of its kind comes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from importlib import import_module
-from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, cast
 
 from lancebrain.errors import UsageError
+from lancebrain.kinds import EXTENSIONS, LOGS, MARKDOWN, TEXT, extension_of
 
 if TYPE_CHECKING:
     from lancebrain.types import Document, Problem
 
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    module: str
-    extensions: tuple[str, ...]
-
-
-_READERS = {
-    "md": _Entry("markdown", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")),
-    "text": _Entry("text", (".txt", ".text", ".log", ".rst", ".org", ".adoc", ".tex")),
-    "claude": _Entry("session", (".jsonl",)),
-    "codex": _Entry("session", (".jsonl", ".zst")),
-    "gemini": _Entry("session", (".json", ".jsonl")),
-    "jsonl": _Entry("session", (".jsonl", ".ndjson")),
-}
+_MODULES: Mapping[str, str] = MappingProxyType(
+    {MARKDOWN: "markdown", TEXT: "text", **dict.fromkeys(LOGS, "session")}
+)
+"""Kind → the module that reads it."""
 
 
 class _Reader(Protocol):
     def read(self, path: str, kind: str, data: bytes) -> Document | Problem: ...
 
 
-def extensions(kind: str) -> tuple[str, ...]:
-    """The file name endings of a kind, lower case, with the dot.
-
-    Raises:
-        UsageError: there is no such kind.
-    """
-    return _entry(kind).extensions
-
-
 def kind_of(name: str, head: bytes, wanted: str | None) -> str | None:
-    """The kind of reader for a file, or None when it is to be left alone.
+    """The kind of reader for a file, or None when no reader takes it.
 
     Args:
         name: the file's name; case does not matter.
         head: its first bytes.
         wanted: the kind that its source names. A source of kind ``text`` takes files of any
-            name; one of another kind takes those that are named like it.
+            name; one of another kind takes those that are named like it. None: the name tells,
+            and a name that tells nothing, which a source's ``include`` asked for, is a text's.
     """
-    ending = PurePosixPath(name.lower()).suffix
-    if wanted == "text":
-        return "text"
-    for kind, entry in _READERS.items():
-        if ending in entry.extensions and wanted in (None, kind):
-            return kind if wanted or entry.module != "session" else _log_kind(head)
-    return None
+    ending = extension_of(name)
+    if wanted is not None:
+        return wanted if wanted == TEXT or ending in EXTENSIONS[wanted] else None
+    for kind in (MARKDOWN, TEXT):
+        if ending in EXTENSIONS[kind]:
+            return kind
+    return _log_kind(head) if any(ending in EXTENSIONS[kind] for kind in LOGS) else TEXT
 
 
 def _log_kind(head: bytes) -> str | None:
@@ -85,13 +67,9 @@ def read(path: str, kind: str, data: bytes) -> Document | Problem:
     Raises:
         UsageError: there is no such kind.
     """
-    module = cast(_Reader, import_module(f"{__package__}.{_entry(kind).module}"))
-    return module.read(path, kind, data)
-
-
-def _entry(kind: str) -> _Entry:
-    if kind not in _READERS:
+    if kind not in _MODULES:
         raise UsageError(
-            f"There is no reader of kind {kind!r}.", hint=f"Known kinds: {', '.join(_READERS)}."
+            f"There is no reader of kind {kind!r}.", hint=f"Known kinds: {', '.join(EXTENSIONS)}."
         )
-    return _READERS[kind]
+    module = cast(_Reader, import_module(f"{__package__}.{_MODULES[kind]}"))
+    return module.read(path, kind, data)
