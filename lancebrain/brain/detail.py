@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lancebrain.brain.linking import Links
 from lancebrain.brain.passages import Passage, read_passage
+from lancebrain.types import Filter
 
 if TYPE_CHECKING:
     from lancebrain.brain.facade import Brain
@@ -98,7 +99,7 @@ def read_detail(
             line_end=lines[last][1],
         )
     state = snapshot.documents([passage.path])[passage.path]
-    links = Links(list(snapshot.stats()), snapshot.links())
+    links = Links(snapshot.matching(Filter()), snapshot.links())
     return Detail(
         passage=passage,
         ids=tuple(_id(stored) for stored in shown),

@@ -27,7 +27,6 @@ class Links:
             for key in {name.casefold(), name.rpartition(".")[0].casefold()} - {""}:
                 self._named[key].append(path)
         self._written = written
-        self._back: dict[str, tuple[str, ...]] | None = None
 
     def from_document(self, path: str) -> list[tuple[str, str | None]]:
         """Each link of a document as written, and the document that it leads to, if one."""
@@ -35,15 +34,15 @@ class Links:
 
     def to_document(self, path: str) -> tuple[str, ...]:
         """The documents that link to one, sorted."""
-        if self._back is None:
-            back: defaultdict[str, set[str]] = defaultdict(set)
-            for origin, targets in self._written.items():
-                for written in targets:
-                    found = self.target(origin, written)
-                    if found is not None and found != origin:
-                        back[found].add(origin)
-            self._back = {target: tuple(sorted(origins)) for target, origins in back.items()}
-        return self._back.get(path, ())
+        name = path.rpartition("/")[2].casefold()
+        stem = name.rpartition(".")[0] or name
+        origins = {
+            origin
+            for origin, targets in self._written.items()
+            for written in targets
+            if origin != path and _may_name(stem, written) and self.target(origin, written) == path
+        }
+        return tuple(sorted(origins))
 
     def target(self, origin: str, written: str) -> str | None:
         """The document that a link leads to; None outside the index.
@@ -69,6 +68,12 @@ class Links:
             path = posixpath.normpath(posixpath.join(base, plain.lstrip("/")))
             yield path
             yield path + ".md"
+
+
+def _may_name(stem: str, written: str) -> bool:
+    """Whether a link could lead to a document of this name; takes a hundredth of finding out."""
+    spelled = (unquote(written) if "%" in written else written).casefold()
+    return stem in spelled or spelled.endswith((".", "./"))
 
 
 def _shared(path: str, other: str) -> str:
