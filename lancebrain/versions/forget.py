@@ -20,6 +20,7 @@ from lancebrain.store import Checkpoint, Checkpoints, Store
 from lancebrain.types import Problem
 from lancebrain.versions.documents import find_documents
 from lancebrain.versions.proof import Proof, distinctive_lines, prove
+from lancebrain.versions.wayback import name_way_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def forget(
             unfinished = {entry.path for entry in store.forgotten.read() if not entry.done}
             store.forgotten.add(paths, now)
             undo.callback(store.forgotten.remove, set(paths) - unfinished)
-            Checkpoints(store).create_automatic("forget", max(kept), at=now)
+            name_way_back(store, "forget", max(kept), now=now, undo=undo)
             counts = {"removed": len(documents), "versions_removed": others}
             done = store.rewrite(kept, without=documents, counts=counts, started=started)
             undo.pop_all()

@@ -49,20 +49,25 @@ class Proof:
 def distinctive_lines(
     store: Store, paths: Sequence[str], documents: Sequence[str]
 ) -> tuple[str, ...]:
-    """Lines of documents that stand in no other document of any version that has a name, nor of
-    the newest: a few of each, the longest first."""
-    chosen: dict[str, None] = {}
+    """Lines of documents that stand in no other document, in any version that is kept.
+
+    A few of each document and version, the longest first.
+    """
+    named = [store.snapshot(version) for version in sorted(set(store.tags().values()))]
+    kept = [store.snapshot(), *reversed(named)]
+    texts = {text: None for snapshot in kept for text in _joined(snapshot, documents)}
     for path in paths:
         for state, snapshot in find_documents(store, path).values():
-            chunks = snapshot.chunks([state.path]).get(state.path, ())
-            text = "".join(stored.chunk.text for stored in chunks)
-            lines = {line.strip() for line in text.splitlines()}
-            long = [line for line in lines if len(line.encode()) >= _SHORTEST_BYTES]
-            chosen |= dict.fromkeys(sorted(long, key=len, reverse=True)[:_LINES_A_DOCUMENT])
+            texts |= dict.fromkeys(_joined(snapshot, [state.path]))
+    chosen: dict[str, None] = {}
+    for text in texts:
+        lines = {line.strip() for line in text.splitlines()}
+        long = [line for line in lines if len(line.encode()) >= _SHORTEST_BYTES]
+        chosen |= dict.fromkeys(sorted(long, key=len, reverse=True)[:_LINES_A_DOCUMENT])
     left = list(chosen)
     forgotten = set(documents)
-    for version in {*store.tags().values(), store.snapshot().version}:
-        for path, text in _texts(store.snapshot(version)):
+    for snapshot in kept:
+        for path, text in _texts(snapshot):
             if path not in forgotten:
                 left = [line for line in left if line not in text]
     return tuple(left[:_MOST_LINES])
@@ -104,6 +109,11 @@ def prove(store: Store, lines: Sequence[str], documents: Sequence[str]) -> Proof
         questions=questions,
         found=tuple(found),
     )
+
+
+def _joined(snapshot: Snapshot, paths: Sequence[str]) -> Iterator[str]:
+    for chunks in snapshot.chunks(paths).values():
+        yield "".join(stored.chunk.text for stored in chunks)
 
 
 def _texts(snapshot: Snapshot) -> Iterator[tuple[str, str]]:

@@ -16,11 +16,12 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lancebrain.store import Checkpoint, Checkpoints, HoldInfo, Snapshot, Store
+from lancebrain.store import HoldInfo, Snapshot, Store
 from lancebrain.store.schema import EMBEDDED_ROWS
 from lancebrain.types import CommitRecord, Problem, Rollback
 from lancebrain.versions.diff import diff
 from lancebrain.versions.refs import resolve
+from lancebrain.versions.wayback import name_way_back
 
 _KEPT_VECTORS = 20_000
 """So many vectors at most go into the cache, for the way back."""
@@ -48,7 +49,7 @@ def rollback(
     with store.lock(lock_timeout_s), ExitStack() as undo:
         plan = _planned(store, ref, now)
         before = store.snapshot()
-        checkpoint = _checkpoint(store, before.version, now, undo)
+        checkpoint = name_way_back(store, "rollback", before.version, now=now, undo=undo)
         _keep_vectors(store, before, store.snapshot(plan.restored))
         hold = HoldInfo(plan.ref, plan.restored, now, before.version, done=False)
         _hold(store, hold, undo)
@@ -95,16 +96,6 @@ def _planned(store: Store, ref: str, now: datetime) -> Rollback:
     counts: Counter[str] = Counter(change.what for change in changes)
     name = ref.strip() if ref.strip() in store.tags() else str(restored)
     return Rollback(current.version, restored, current.version, "", dict(counts), name)
-
-
-def _checkpoint(store: Store, version: int, now: datetime, undo: ExitStack) -> Checkpoint:
-    """The way back, which goes again if the rollback cannot be done."""
-    checkpoints = Checkpoints(store)
-    there = {checkpoint.name for checkpoint in checkpoints.all()}
-    checkpoint = checkpoints.create_automatic("rollback", version, at=now)
-    if checkpoint.name not in there:
-        undo.callback(checkpoints.delete, checkpoint.name)
-    return checkpoint
 
 
 def _hold(store: Store, info: HoldInfo, undo: ExitStack) -> None:
