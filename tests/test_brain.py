@@ -136,6 +136,9 @@ def test_an_index_that_is_locked_answers_with_what_it_has(
         answer = brain.search("quokka", mode="keyword")
         assert len(answer.hits) == 1
         assert any("may be missing" in note for note in answer.notes)
+        # The answers until the next look lack the same, and say so.
+        again = brain.search("numbats", mode="keyword")
+        assert again.notes == answer.notes
         with (
             lancebrain.open(
                 brain.settings.index, model="stand-in", lock_timeout_s=0.1
@@ -143,6 +146,27 @@ def test_an_index_that_is_locked_answers_with_what_it_has(
             pytest.raises(IndexLockedError),
         ):
             impatient.sync()
+    clock.now += 3600
+    assert brain.search("quokka", mode="keyword").notes == ()
+
+
+def test_a_note_is_told_to_be_written_also_where_the_index_cannot_follow(
+    tmp_path: Path, notes: Path, model: StandIn
+) -> None:
+    from lancebrain.brain import open as open_brain
+    from lancebrain.brain.authoring import add_note, remove_note
+
+    source = Source("notes", notes, writable=True)
+    with open_brain(tmp_path / "index", embedder=model, sources=[source]) as brain:
+        brain.sync()
+        model.fail_on = "echidna"
+        written = add_note(brain, "Spines", "An echidna has spines.")
+        assert not written.searchable
+        assert "echidna" in written.why
+        assert "echidna" in (notes / "Spines.md").read_text()
+        removed = remove_note(brain, written.path, expected_hash=written.sha256)
+        assert removed.searchable
+        assert not (notes / "Spines.md").exists()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from lancebrain.brain.folders import folder_of
 from lancebrain.brain.notetext import edited, new_note, replaced
-from lancebrain.errors import UsageError
+from lancebrain.errors import LancebrainError, UsageError
 from lancebrain.kinds import LOGS, TEXT, extension_of, extensions
 from lancebrain.types import Source
 
@@ -34,7 +34,7 @@ class WrittenNote:
     Attributes:
         path: document path.
         sha256: of the file as it is now, hex; ``""`` when it was removed.
-        version: of the index that holds it.
+        version: of the index that was looked at for it; 0 when none could be.
         searchable: the index equals the file now.
         why: where it does not, the reason.
     """
@@ -242,20 +242,27 @@ def _hash(data: bytes) -> str:
 
 
 def _followed(brain: Brain, document: str, data: bytes | None) -> WrittenNote:
-    """Bring the index up to one file, and tell whether it is."""
-    access = brain._access
-    store = access.made_store()
-    gone = () if data is not None else (document,)
-    report = access.engine().sync([document], seen_gone=gone)
+    """Bring the index up to one file, and tell whether it is.
+
+    The file is changed by now, so that what keeps the index from following is no error.
+    """
     sha256 = "" if data is None else _hash(data)
-    snapshot = store.snapshot()
-    row = snapshot.stats([document]).get(document)
+    try:
+        store = brain._access.made_store()
+        gone = () if data is not None else (document,)
+        report = brain._access.engine().sync([document], seen_gone=gone)
+        snapshot = store.snapshot()
+        row = snapshot.stats([document]).get(document)
+        is_held = store.hold.is_set()
+    except LancebrainError as error:
+        return WrittenNote(document, sha256, version=0, searchable=False, why=str(error))
+    version = snapshot.version
     if ("" if row is None else row.sha256) == sha256:
-        return WrittenNote(document, sha256, snapshot.version, searchable=True)
-    if store.hold.is_set():
+        return WrittenNote(document, sha256, version, searchable=True)
+    if is_held:
         why = "the index is held at an earlier version: `lancebrain resume` lets it follow again"
     elif report.problems:
         why = report.problems[0].message
     else:
         why = "the rules of the source leave this file out of the index"
-    return WrittenNote(document, sha256, snapshot.version, searchable=False, why=why)
+    return WrittenNote(document, sha256, version, searchable=False, why=why)

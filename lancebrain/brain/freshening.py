@@ -27,12 +27,17 @@ def freshen(access: Access, looking: Looking, *, text_only: bool) -> tuple[str, 
     """
     due = looking.due()
     if due == () or access.store().read_only or not access.settings.sources:
-        return ()
+        return looking.notes
     try:
-        return _look(access, due, text_only=text_only)
+        notes = _look(access, due, text_only=text_only)
     except LancebrainError as error:
-        looking.mark(due or ())
-        return (f"Changes on disk may be missing. {error.message}",)
+        notes = (f"Changes on disk may be missing. {error.message}",)
+    if due is None:
+        # Until the next such look: these answers lack the same.
+        looking.notes = notes
+    elif notes:
+        looking.mark(due)
+    return tuple(dict.fromkeys((*looking.notes, *notes)))
 
 
 def _look(access: Access, due: Sequence[str] | None, *, text_only: bool) -> tuple[str, ...]:

@@ -12,6 +12,9 @@ class Looking:
     Args:
         interval_s: at least this long between two full looks.
         clock: monotonic seconds.
+
+    Attributes:
+        notes: what may be missing since the last look at everything, for people.
     """
 
     def __init__(self, *, interval_s: float, clock: Callable[[], float]) -> None:
@@ -20,6 +23,7 @@ class Looking:
         self._guard = threading.Lock()
         self._dirty: set[str] = set()
         self._looked_at: float | None = None
+        self.notes: tuple[str, ...] = ()
 
     def mark(self, paths: Iterable[str]) -> None:
         """Document paths that may have changed."""
@@ -31,6 +35,7 @@ class Looking:
         with self._guard:
             self._dirty.clear()
             self._looked_at = self._clock()
+            self.notes = ()
 
     def due(self) -> tuple[str, ...] | None:
         """What to look at now: document paths, often none, or None for everything.
@@ -42,6 +47,7 @@ class Looking:
             if self._looked_at is None or now - self._looked_at >= self._interval_s:
                 self._dirty.clear()
                 self._looked_at = now
+                self.notes = ()
                 return None
             dirty, self._dirty = self._dirty, set()
             return tuple(sorted(dirty))
