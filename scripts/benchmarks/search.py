@@ -10,7 +10,7 @@ import argparse
 import itertools
 import tempfile
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -87,7 +87,8 @@ def _fill(index: Path, embedder: Embedder, folder: Path, wanted: int) -> None:
                 break
             store.commit(rows, reason="sync", counts={}, started=time.monotonic())
             say(f"{number * _DOCUMENT_CHUNKS} chunks")
-        store.ensure_indices()
+        say("maintaining")
+        store.maintain(keep_versions=timedelta(days=7))
 
 
 def _endless_chunks(folder: Path) -> itertools.cycle[Chunk]:
