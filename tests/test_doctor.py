@@ -133,6 +133,29 @@ def test_chunks_of_a_document_that_is_nowhere_go(brain: Brain, tmp_path: Path) -
     assert brain.search("quokka", mode="keyword").hits == ()
 
 
+def test_what_cannot_be_read_again_is_not_taken_out(brain: Brain, tmp_path: Path) -> None:
+    rows = table_of(brain).search().where("path = 'notes/a.md'").to_arrow()
+    table_of(brain).add(rows)
+    (tmp_path / "notes").rename(tmp_path / "away")
+    assert "duplicate-keys" in codes(brain.doctor(fix=True))
+    assert brain.search("quokka", mode="keyword").hits
+    (tmp_path / "away").rename(tmp_path / "notes")
+    assert_mended(brain, "duplicate-keys")
+
+
+def test_an_index_that_is_held_is_not_compared_with_the_files(brain: Brain, tmp_path: Path) -> None:
+    note = tmp_path / "notes/a.md"
+    before, version = note.stat(), brain.status().version
+    note.write_text(NOTES["a.md"].replace("smiles", "frowns"))
+    os.utime(note, ns=(before.st_atime_ns, before.st_mtime_ns))
+    brain.sync()
+    held = brain.rollback(str(version)).version
+    assert codes(brain.doctor(deep=True, fix=True)) == ["pinned"]
+    assert brain.status().version == held
+    brain.resume()
+    assert_healthy(brain)
+
+
 def test_changes_on_disk_are_taken_in(brain: Brain, tmp_path: Path) -> None:
     (tmp_path / "notes/a.md").write_text("# Alpha\n\nThe quokka sleeps.\n")
     assert_mended(brain, "behind-disk")

@@ -80,6 +80,21 @@ def test_all_files_moved_to_another_root_leave_no_question(tmp_path: Path) -> No
     assert (report.moved, report.embedded, report.problems) == (8, 0, ())
 
 
+def test_a_copy_of_a_file_is_not_the_document_of_a_root_that_is_suddenly_empty(
+    tmp_path: Path,
+) -> None:
+    first, second = tmp_path / "one", tmp_path / "two"
+    write_tree(first, {"a.md": "A.\n", "b.md": "B.\n"})
+    write_tree(second, {"x.md": "X.\n"})
+    notes = Notes(tmp_path, Source("one", first), Source("two", second))
+    notes.sync()
+    for file in list(first.iterdir()):
+        file.unlink()
+    write_tree(second, {"copy.md": "A.\n"})
+    assert codes(notes.sync().problems) == {("one", "source-empty")}
+    assert notes.paths() == ["one/a.md", "one/b.md", "two/copy.md", "two/x.md"]
+
+
 def test_most_of_a_large_source_waits_to_be_confirmed(tmp_path: Path) -> None:
     notes = Notes(tmp_path).write({f"{n}.md": f"Note {n}.\n" for n in range(100)})
     notes.sync()

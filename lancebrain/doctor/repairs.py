@@ -1,4 +1,8 @@
-"""Repairs, by the code of what they mend. Each goes through the same commits as any sync."""
+"""Repairs, by the code of what they mend. Each goes through the same commits as any sync.
+
+What a repair takes out to read it again from the files has to be readable: documents of a root
+that is away stay as they are, and so does an index that is held at an earlier version.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from types import MappingProxyType
 import numpy as np
 
 from lancebrain.doctor.checks import Ailment
+from lancebrain.sources import root_state
 from lancebrain.store import RowBatch
 from lancebrain.store.schema import LIVE_ROWS
 from lancebrain.sync import Engine
@@ -55,7 +60,7 @@ def sync(engine: Engine, _: Ailment) -> None:
 
 def read_again(engine: Engine, ailment: Ailment) -> None:
     """Make the documents look changed, so that a sync reads them and writes what differs."""
-    store, paths = engine.store, list(ailment.paths)
+    store, paths = engine.store, _readable(engine, ailment.paths)
     with store.lock(engine.settings.lock_timeout_s):
         batch = RowBatch()
         for state in store.snapshot().documents(paths).values():
@@ -66,7 +71,7 @@ def read_again(engine: Engine, ailment: Ailment) -> None:
 
 def take_out_and_read_again(engine: Engine, ailment: Ailment) -> None:
     """Remove all rows of the documents for good, keep their vectors aside, and sync."""
-    store, paths = engine.store, list(ailment.paths)
+    store, paths = engine.store, _readable(engine, ailment.paths)
     with store.lock(engine.settings.lock_timeout_s):
         snapshot = store.snapshot()
         chunks = [row for rows in snapshot.chunks(paths).values() for row in rows]
@@ -108,6 +113,14 @@ def repair(engine: Engine, ailments: Sequence[Ailment]) -> None:
         for ailment in ailments:
             if ailment.finding.code == code:
                 make(engine, ailment)
+
+
+def _readable(engine: Engine, paths: Sequence[str]) -> list[str]:
+    """Those of the documents that a sync can read again."""
+    if engine.store.hold.is_set():
+        return []
+    there = {source.name for source in engine.settings.sources if root_state(source) == "ok"}
+    return [path for path in paths if path.partition("/")[0] in there]
 
 
 def _commit(engine: Engine, batch: RowBatch, **counts: int) -> None:

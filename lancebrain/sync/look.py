@@ -230,6 +230,10 @@ def _find_moves(
             if old is not None and file.path not in moved:
                 places.remove(old)
                 moved[file.path] = old
+    for gone in without_file:
+        # A drive that is away, and copies of some of its files: these did not move.
+        if gone.state == "empty" and not set(gone.paths) <= set(moved.values()):
+            moved = {new: old for new, old in moved.items() if old not in set(gone.paths)}
     result.moved = [(moved[file.path], file) for file in new if file.path in moved]
     result.changed = [file for file in result.changed if file.path not in moved]
 
