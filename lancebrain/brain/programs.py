@@ -55,7 +55,7 @@ def logs_of(
             f"There are no session logs of {name}: {root} is no folder.",
             hint=f"{otherwise} the folder: lancebrain sources add FOLDER --kind {name}",
         )
-    about = {
+    about: dict[str, object] = {
         "name": source_name_for(Path(name), taken),
         "kind": program.kind,
         "domain": DOMAIN,
