@@ -282,6 +282,8 @@ class Filter:
 
     Attributes:
         sources, domains, kinds, roles, tags: any of the values may match.
+        projects: of session logs, any may match: the session's working folder is this one or
+            below it; a name without a slash is that of any folder on the way.
         exclude_domains: none of these.
         path: a document path, a folder (``notes/2026/``), or a glob (``notes/**/*.md``).
         since, until: inclusive; of the turn in a session log, else of the text's last change.
@@ -296,6 +298,7 @@ class Filter:
     path: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    projects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,6 +394,8 @@ class Status:
         oldest_version, oldest_at: the first of them.
         watching: how a process follows the files now: ``events``, or ``polling`` and why; ``""``
             when none does.
+        masked_secrets: keys and tokens that stand as ``[secret: kind]``.
+        skipped_records: of session logs, by a type that no reader knows.
     """
 
     version: int
@@ -409,6 +414,8 @@ class Status:
     oldest_version: int = 0
     oldest_at: datetime | None = None
     watching: str = ""
+    masked_secrets: int = 0
+    skipped_records: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,3 +153,123 @@ def test_logs_that_git_ignores_are_logs_all_the_same(lb: Lb, index: Path) -> Non
     write_tree(Path.home(), {".git/HEAD": "ref: x\n", ".gitignore": "*\n"})
     write_tree(Path.home() / ".claude", CLAUDE | {".gitignore": "projects/\n"})
     assert lb("sources", "add", "claude", "--index", index, "--json").json["sessions"] == 1
+
+
+# Asking
+
+
+LONG = "Compare the anchors. " + "A long story about kelp, sand and mud. " * 60
+MORE = Claude(cwd="/home/ana/ship/hull", gitBranch="caulking")
+ELSEWHERE = Claude(cwd="/home/ana/garden", sessionId="5e55")
+TWO: Tree = {
+    "projects/-home-ana-ship-hull/two.jsonl": jsonl(
+        MORE.user(LONG, timestamp="2026-02-01T23:30:00.000Z"),
+        MORE.assistant("The plough holds in mud.", timestamp="2026-02-01T23:59:30.000Z"),
+        {"type": "custom-title", "customTitle": "Anchors compared"},
+    ),
+    "projects/-home-ana-garden/three.jsonl": jsonl(
+        ELSEWHERE.user("Which plough for the garden?"),
+        {"type": "telepathy", "text": "NO"},
+        {"type": "telepathy", "text": "NO"},
+    ),
+}
+
+
+@pytest.fixture
+def asked(lb: Lb, index: Path, tmp_path: Path) -> Path:
+    """An index of notes and of sessions of three projects."""
+    write_tree(Path.home() / ".claude", CLAUDE | TWO)
+    write_tree(Path.home() / ".codex", CODEX)
+    notes = write_tree(tmp_path / "notes", {"a.md": "# Plough\n\nThe plough anchor holds.\n"})
+    for what in ("claude", "codex", notes):
+        assert lb("sources", "add", what, "--index", index).code == 0
+    assert lb("sync", "--index", index).code == 0
+    return index
+
+
+def found(lb: Lb, index: Path, *words: object) -> list[str]:
+    """Names of the documents that hits are in."""
+    options = ("--mode", "keyword", "--index", index, "--json", "--limit", 50)
+    hits = lb("search", *words, *options).json["hits"]
+    return sorted({hit["path"].rpartition("/")[2].partition(".")[0] for hit in hits})
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ((), ["a", "three", "two"]),
+        (("--domain", "sessions"), ["three", "two"]),
+        (("--exclude-domain", "sessions"), ["a"]),
+        (("--role", "assistant"), ["two"]),
+        (("--role", "user"), ["three"]),
+        (("--project", "/home/ana/ship"), ["two"]),
+        (("--project", "/home/ana/ship/hull/"), ["two"]),
+        (("--project", "garden"), ["three"]),
+        (("--project", "garden", "--project", "ship"), ["three", "two"]),
+        (("--project", "hul"), []),
+        (("--project", "garden", "--role", "assistant"), []),
+        (("--until", "2026-02-01T23:59:30Z"), ["two"]),
+        (("--until", "2026-02-01T23:59:29Z"), []),
+        (("--since", "2026-02-01T23:59:31Z"), ["a", "three"]),
+        (("--since", "2026-02-01T23:59:30Z", "--until", "2026-03-01T23:00Z"), ["three", "two"]),
+    ],
+)
+def test_hits_are_narrowed_by_domain_role_project_and_the_time_of_the_turn(
+    lb: Lb, asked: Path, options: tuple[str, ...], names: list[str]
+) -> None:
+    assert found(lb, asked, "plough", *options) == names
+
+
+def test_a_project_is_named_from_where_one_is(
+    lb: Lb, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "my ship"
+    (here / "hull").mkdir(parents=True)
+    log = Claude(cwd=str(here / "hull"))
+    write_tree(Path.home() / ".claude", {"projects/x/s.jsonl": jsonl(log.user("plough"))})
+    lb("sources", "add", "claude", "--index", index)
+    lb("sync", "--index", index)
+    monkeypatch.chdir(here)
+    assert found(lb, index, "plough", "--project", ".") == ["s"]
+    assert found(lb, index, "plough", "--project", "./hull") == ["s"]
+    assert found(lb, index, "plough", "--project", "./mast") == []
+
+
+def test_a_hit_in_an_answer_shows_the_exchange(lb: Lb, asked: Path) -> None:
+    options = ("--mode", "keyword", "--index", asked, "--json", "--role", "assistant")
+    (hit,) = lb("search", "plough", *options).json["hits"]
+    assert (hit["role"], hit["title"]) == ("assistant", "Anchors compared")
+    assert hit["said_at"] == "2026-02-01T23:59:30+00:00"
+    assert hit["heading_path"][0].startswith("Compare the anchors. A long story")
+    shown = lb("show", hit["id"], "--index", asked, "--json").json
+    assert shown["text"].strip() == "The plough holds in mud."
+    assert shown["question"] == LONG.strip()
+    assert shown["said_at"] == hit["said_at"]
+    facts = shown["metadata"]
+    assert (facts["project"], facts["git_branch"]) == ("/home/ana/ship/hull", "caulking")
+    assert facts["session"] == "7b0c2f5e-0000-4a2b-9c3d-00000000abcd"
+    question = lb("show", shown["question_id"], "--index", asked, "--json").json
+    assert (question["role"], question["question"]) == ("user", "")
+    for_people = lb("show", hit["id"], "--index", asked)
+    assert for_people.out.strip() == "The plough holds in mud."
+    for part in ("Anchors compared", "/home/ana/ship/hull", "caulking", "Compare the anchors."):
+        assert part in for_people.err
+
+
+def test_status_counts_what_was_masked_and_skipped(lb: Lb, asked: Path) -> None:
+    token = "gh" + "p_" + "a1B2" * 9
+    log = Claude(sessionId="0dd")
+    write_tree(
+        Path.home() / ".claude",
+        {
+            "projects/x/four.jsonl": jsonl(log.user(f"Use {token}"), log.assistant(token)),
+            "projects/x/five.jsonl": jsonl({"type": "telepathy"}, {"type": "smoke"}, log.user("x")),
+        },
+    )
+    lb("sync", "--index", asked)
+    status = lb("status", "--index", asked, "--json").json
+    assert status["masked_secrets"] == 2
+    assert status["skipped_records"] == {"telepathy": 3, "smoke": 1}
+    for_people = lb("status", "--index", asked).out
+    assert "masked     2 secrets" in for_people
+    assert "4 records of unknown types: 3 telepathy, 1 smoke" in for_people

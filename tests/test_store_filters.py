@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import re
 from datetime import timedelta, timezone
 from pathlib import Path
@@ -207,3 +208,59 @@ def test_a_prefix_range_holds_exactly_what_starts_with_it(
 def test_a_glob_in_one_folder_means_what_it_means_in_a_shell(name: str, glob: str) -> None:
     if "**" not in glob:
         assert bool(re.search(glob_to_regex(glob), name)) == fnmatch.fnmatchcase(name, glob)
+
+
+PROJECTS = {
+    "codex/a.jsonl": "/home/ana/ship",
+    "codex/b.jsonl": "/home/ana/ship/hull",
+    "codex/c.jsonl": "/home/ana/shipyard",
+    "codex/d.jsonl": "/home/ana/it's  100%_ÿ",
+    "codex/e.jsonl": "C:\\Users\\ana\\ship",
+    "codex/f.jsonl": None,
+    "codex/g.jsonl": 7,
+}
+
+
+@pytest.mark.parametrize(
+    ("projects", "found"),
+    [
+        (("/home/ana/ship",), "ab"),
+        (("/home/ana/ship/",), "ab"),
+        (("/home/ana/ship/hull",), "b"),
+        (("ship",), "abe"),
+        (("C:\\Users\\ana",), "e"),
+        (("C:/Users/ana/ship",), "e"),
+        (("/home/ana/it's  100%_ÿ",), "d"),
+        (("100%",), ""),
+        (("hull", "shipyard"), "bc"),
+        (("/",), "abcde"),
+        (("nowhere",), ""),
+        (("ana",), "abcde"),
+    ],
+)
+def test_a_project_is_a_folder_with_all_below_or_the_name_of_one(
+    tmp_path: Path, projects: tuple[str, ...], found: str
+) -> None:
+    store = make_store(tmp_path)
+    rows = RowBatch()
+    for path, folder in PROJECTS.items():
+        facts = {} if folder is None else {"project": folder}
+        if isinstance(folder, str):
+            facts["project"] = " ".join(folder.split())
+        document = state(path, kind="codex", metadata_json=json.dumps(facts))
+        rows.document(document)
+        rows.chunk(document, 0, chunk("anchor"), unit(1), NOW, NOW)
+    note = state("notes/ship.md", kind="md", metadata_json='{"project":"/home/ana/ship"}')
+    rows.document(note)
+    rows.chunk(note, 0, chunk("anchor"), unit(1), NOW, NOW)
+    commit(store, rows)
+    with store.lock(5):
+        store.ensure_indices()
+    snapshot, wanted = store.snapshot(), Filter(projects=projects)
+    paths = {f"codex/{letter}.jsonl" for letter in found}
+    assert set(snapshot.matching(wanted)) == paths
+    assert {c.path for c in snapshot.keyword_candidates("anchor", wanted, 20)} == paths
+    assert {c.path for c in snapshot.substring_candidates("ancho", wanted, 20)} == paths
+    assert {c.path for c in snapshot.vector_candidates(unit(1), wanted, 20)} == paths
+    both = Filter(projects=projects, kinds=("md",))
+    assert snapshot.keyword_candidates("anchor", both, 20) == []

@@ -55,10 +55,12 @@ def exported_chunks(snapshot: Snapshot, wanted: Filter) -> Iterator[ExportedChun
     """The chunks that a filter lets pass, by path and rank; memory holds a few documents."""
     import pyarrow.compute as pc
 
-    from lancebrain.store.filters import all_of, sql_of
+    from lancebrain.store.filters import all_of
     from lancebrain.store.schema import CHUNK_ROWS
 
-    keys = snapshot.to_arrow(["path", "chunk_index"], where=all_of(CHUNK_ROWS, sql_of(wanted)))
+    keys = snapshot.to_arrow(
+        ["path", "chunk_index"], where=all_of(CHUNK_ROWS, snapshot.where(wanted))
+    )
     paths = sorted(pc.unique(keys["path"]).to_pylist())
     passed = None
     if wanted != Filter():

@@ -7,8 +7,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
+from lancebrain.brain.exchange import question_of
 from lancebrain.brain.roots import document_path_of
 from lancebrain.errors import UsageError
 from lancebrain.types import DocumentState, Freshness, Source, StoredChunk
@@ -26,11 +28,15 @@ class Passage:
 
     Attributes:
         heading_path: of the chunk that was asked for; empty for a whole document.
-        role: likewise.
+        role: likewise; and so are the following three.
+        said_at: when that was said, in a session log.
+        question: what that answers, as it was asked; ``""`` if it answers nothing.
+        question_id: of the question's first chunk.
         line_start, line_end: 1-based, inclusive; 0 for a blank document.
         rank_start, rank_end: 0-based, inclusive, among ``chunk_count`` chunks; -1 if there is none.
         freshness: as in a hit; ``gone`` when the file is not there any more.
-        metadata: the frontmatter.
+        metadata: the frontmatter; of a session log its ``session``, ``project``, ``git_branch``,
+            ``started_at`` and more.
         version: of the table that it was read from.
     """
 
@@ -51,6 +57,9 @@ class Passage:
     version: int
     metadata: Mapping[str, object] = field(default_factory=dict)
     links: tuple[str, ...] = ()
+    said_at: datetime | None = None
+    question: str = ""
+    question_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,7 @@ def read_passage(
         first, last = max(0, first - before), min(len(chunks) - 1, last + after)
     shown = chunks[first : last + 1]
     of_focus = chunks[focus].chunk if focus is not None else None
+    asked = question_of(chunks, focus) if focus is not None else ()
     return Passage(
         path=state.path,
         title=state.title,
@@ -109,6 +119,9 @@ def read_passage(
         version=snapshot.version,
         metadata=json.loads(state.metadata_json),
         links=state.links,
+        said_at=of_focus.said_at if of_focus else None,
+        question="".join(stored.chunk.text for stored in asked).strip(),
+        question_id=f"{state.path}#{asked[0].chunk_index}" if asked else "",
     )
 
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from lancebrain.kinds import LOGS
+from lancebrain.readers.secrets import MASKED
 from lancebrain.types import Problem, Source, SourceStatus, Status
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ def status_of(
     hold = store.hold.read()
     counts = document_counts(snapshot)
     told = {*problems, *snapshot.problems(), *problems_in_time(store)}
+    masked, skipped = _left_out(snapshot)
     made = store.versions()
     oldest = min(made, default=0)
     return Status(
@@ -46,7 +49,24 @@ def status_of(
         oldest_version=oldest,
         oldest_at=made.get(oldest),
         watching=_watching(store),
+        masked_secrets=masked,
+        skipped_records=skipped,
     )
+
+
+def _left_out(snapshot: Snapshot) -> tuple[int, Mapping[str, int]]:
+    """How many secrets are masked, and how many records of logs were skipped, by type."""
+    from lancebrain.store.filters import literal, one_of
+
+    logs = snapshot.metadata(one_of("kind", sorted(LOGS))).values()
+    notes = snapshot.metadata(f"ends_with(doc.mime, {literal(MASKED)})").values()
+    skipped: Counter[str] = Counter()
+    for facts in logs:
+        skipped.update(facts.get("skipped_records", {}))
+    counts = [facts.get("masked_secrets", 0) for facts in (*logs, *notes)]
+    # In the frontmatter of a note without secrets, the key is the writer's own.
+    masked = sum(count for count in counts if isinstance(count, int))
+    return masked, dict(skipped.most_common())
 
 
 def _watching(store: Store) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -35,6 +37,10 @@ OPTIONS = {
     ],
     "kind": Annotated[_Many, _option("--kind", "KIND", "md, text, claude, codex …")],
     "role": Annotated[_Many, _option("--role", "ROLE", "user or assistant, in session logs.")],
+    "project": Annotated[
+        _Many,
+        _option("--project", "FOLDER", "Session logs of work in or below this folder, or a name."),
+    ],
     "tag": Annotated[_Many, _option("--tag", "TAG", "Only text with this tag.")],
     "since": Annotated[
         str | None, _option("--since", "WHEN", "2026-11-29, 2026-11-29T10:00, yesterday, 7d.")
@@ -68,4 +74,11 @@ def take_filter(options: dict[str, Any]) -> Filter:
         path=given["path"],
         since=since or None,
         until=until or None,
+        projects=tuple(_project(project) for project in given["project"] or ()),
     )
+
+
+def _project(named: str) -> str:
+    """A folder of this machine as an absolute path; a bare name as it is."""
+    is_path = "/" in named or os.sep in named or named.startswith(("~", "."))
+    return os.path.abspath(Path(named).expanduser()) if is_path else named  # noqa: PTH100

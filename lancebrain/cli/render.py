@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lancebrain.cli.text import human_bytes, one_line, plural, printable
+from lancebrain.kinds import LOGS
 from lancebrain.types import Answer, Hit, Problem, SourceStatus, Status, SyncReport
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def print_passage(front: Front, passage: Passage) -> None:
     if passage.heading_path:
         about += "  " + " › ".join(one_line(title) for title in passage.heading_path)
     front.remark(about)
+    for line in _exchange(passage):
+        front.remark(line)
     if passage.freshness != "fresh":
         front.remark(_FRESHNESS[passage.freshness])
     exact = not sys.stdout.isatty()
@@ -72,6 +75,20 @@ def print_passage(front: Front, passage: Passage) -> None:
     if not exact and not text.endswith("\n"):
         sys.stdout.buffer.write(b"\n")
     sys.stdout.buffer.flush()
+
+
+def _exchange(passage: Passage) -> Iterator[str]:
+    """Of a session log: who said it, when and where; and the question that it answers."""
+    if passage.kind not in LOGS:
+        return
+    facts = passage.metadata
+    said = (passage.role, _local(passage.said_at)) if passage.role and passage.said_at else ()
+    place = (passage.title, facts.get("project"), facts.get("git_branch"))
+    shown = [one_line(str(part)) for part in (*said, *place) if part]
+    if shown:
+        yield "  ".join(shown)
+    if passage.question:
+        yield f"Asked: {printable(passage.question)}"
 
 
 def print_report(
@@ -109,6 +126,7 @@ def print_status(front: Front, status: Status, *, every_problem: bool) -> None:
         ("chunks", f"{status.chunks:,}{pending}"),
         ("version", f"{status.version}{pinned}{kept}"),
         ("watching", status.watching or "no process follows the files"),
+        *_left_out(status),
         ("size", human_bytes(status.bytes)),
         ("model", status.model),
         ("index", status.index),
@@ -118,6 +136,15 @@ def print_status(front: Front, status: Status, *, every_problem: bool) -> None:
     print_problems(front, status.problems, every=every_problem)
     if len(status.problems) > _FEW_PROBLEMS and not every_problem:
         front.remark("All of them: lancebrain status --problems")
+
+
+def _left_out(status: Status) -> Iterator[tuple[str, str]]:
+    if status.masked_secrets:
+        yield "masked", plural(status.masked_secrets, "secret")
+    if status.skipped_records:
+        named = (f"{count:,} {kind}" for kind, count in status.skipped_records.items())
+        count = sum(status.skipped_records.values())
+        yield "skipped", f"{plural(count, 'record')} of unknown types: {', '.join(named)}"
 
 
 def print_sources(front: Front, sources: Iterable[SourceStatus]) -> None:

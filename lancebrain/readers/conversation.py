@@ -25,6 +25,9 @@ from .turn import Turn, moment, one_line
 MAX_REMEMBERED = 50_000
 """Turns with an id up to which a log can be resumed; each takes 8 bytes of the carried state."""
 
+MAX_SKIPPED_KINDS = 50
+"""Unknown kinds of records that are counted each by itself."""
+
 Mask = Callable[[Sequence[str]], list[tuple[str, int]]]
 """Texts → each with its secrets masked, and how many they were."""
 
@@ -171,7 +174,9 @@ class Conversation:
 
     def skipped(self, kind: str) -> None:
         """A record of a kind that nobody knows; ``""`` if it does not name one."""
-        self.skips[kind or "(no type)"] += 1
+        name = one_line(kind) or "(no type)"
+        known = name in self.skips or len(self.skips) < MAX_SKIPPED_KINDS
+        self.skips[name if known else "(others)"] += 1
 
     def start_alone(self) -> None:
         """What follows is another conversation: it answers no question before."""

@@ -1,6 +1,7 @@
 """Rows that may answer a question, by keyword, substring and vector, with their raw scores.
 
-Every one applies the filter before it takes the best rows. Fusing the rankings is the search's.
+Every one takes a filter as SQL, and applies it before it takes the best rows. Fusing the
+rankings is the search's.
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ from .schema import CHUNK_ROWS
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from lancebrain.types import Filter
 
     from .connection import Table
 
@@ -50,35 +49,33 @@ class Candidate:
     text: str
 
 
-def by_keyword(table: Table, query: str, wanted: Filter, limit: int) -> list[Candidate]:
+def by_keyword(table: Table, query: str, where: str, limit: int) -> list[Candidate]:
     """Best chunks by BM25; any word may match, what stands in "quotes" must match as a phrase."""
     full_text = full_text_query(query)
     if full_text is None or limit <= 0:
         return []
     search = table.search(full_text, query_type="fts")
-    return _taken(search, "_score", wanted, limit)
+    return _taken(search, "_score", where, limit)
 
 
-def by_vector(
-    table: Table, vector: NDArray[np.float32], wanted: Filter, limit: int
-) -> list[Candidate]:
+def by_vector(table: Table, vector: NDArray[np.float32], where: str, limit: int) -> list[Candidate]:
     """Nearest chunks by cosine similarity; rows without a vector are left out."""
     if limit <= 0:
         return []
     search = table.search(vector, vector_column_name="vector", query_type="vector")
     search = search.distance_type("cosine").nprobes(_PROBES).refine_factor(_REFINE_FACTOR)
-    found = _taken(search, "_distance", wanted, limit)
+    found = _taken(search, "_distance", where, limit)
     return [replace(c, score=1.0 - c.score) for c in found]
 
 
-def by_substring(table: Table, needle: str, wanted: Filter, limit: int) -> list[Candidate]:
+def by_substring(table: Table, needle: str, where: str, limit: int) -> list[Candidate]:
     """Chunks that contain the needle in any case, each with score 1.0; which of them, when there
     are more than ``limit``, is not defined."""
     if not needle or limit <= 0:
         return []
     # Half the time of contains(lower(text), …), which writes every text anew.
     holds = f"regexp_like(text, {filters.literal('(?i)' + re.escape(needle))})"
-    where = filters.all_of(CHUNK_ROWS, filters.sql_of(wanted), holds)
+    where = filters.all_of(CHUNK_ROWS, where, holds)
     rows = table.search().where(where).select(_COLUMNS).limit(limit).to_arrow()
     return _candidates(rows, [1.0] * rows.num_rows)
 
@@ -111,8 +108,7 @@ def _cut(text: str, chars: int) -> str:
     return start.rsplit(None, 1)[0] if " " in start else start
 
 
-def _taken(search: Any, score: str, wanted: Filter, limit: int) -> list[Candidate]:
-    where = filters.sql_of(wanted)
+def _taken(search: Any, score: str, where: str, limit: int) -> list[Candidate]:
     if where:
         search = search.where(where, prefilter=True)
     rows = search.select([*_COLUMNS, score]).limit(limit).to_arrow()

@@ -93,6 +93,29 @@ def _path_sql(path: str) -> str:
     return f"({exact} OR ({under(head)} AND regexp_like(path, {pattern})))"
 
 
+def project_matcher(projects: Iterable[str]) -> Callable[[object], bool]:
+    """Tells of a session's working folder whether it is of one of the projects.
+
+    See :attr:`lancebrain.types.Filter.projects`; backslashes are slashes, so that logs of
+    Windows are no exception.
+    """
+    # The metadata has its white space squeezed.
+    folders = [" ".join(project.replace("\\", "/").split()) for project in projects]
+
+    def tells(value: object) -> bool:
+        if not isinstance(value, str):
+            return False
+        whole = "/" + value.replace("\\", "/").strip("/") + "/"
+        return any(
+            whole.startswith(f"/{folder.strip('/')}/".replace("//", "/"))
+            if "/" in folder
+            else f"/{folder}/" in whole
+            for folder in folders
+        )
+
+    return tells
+
+
 def path_matcher(path: str) -> Callable[[str], bool]:
     """Tells of document paths whether a ``Filter`` with this ``path`` lets them pass."""
     if path.endswith("/"):

@@ -5,6 +5,7 @@ Removed rows (tombstones) are left out of all of them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lancebrain.errors import StoreError
+from lancebrain.kinds import LOGS
 from lancebrain.types import DOCUMENT_ROW, DocumentState, Filter, Problem, StoredChunk
 
 from . import candidates, filters
@@ -64,6 +66,7 @@ class Snapshot:
         self._folder = folder
         self._reopen = reopen
         self._pending: int | None = None
+        self._of_projects: tuple[object, str] = (None, "")
         self._see_version()
 
     def documents(self, paths: Sequence[str] | None = None) -> dict[str, DocumentState]:
@@ -76,9 +79,37 @@ class Snapshot:
 
     def matching(self, wanted: Filter) -> list[str]:
         """Paths of the documents that a filter lets pass, in no order."""
-        where = filters.all_of(DOCUMENT_ROWS, filters.sql_of(wanted))
+        where = filters.all_of(DOCUMENT_ROWS, self.where(wanted))
         paths: list[str] = self._scan(where, ["path"])["path"].to_pylist()
         return paths
+
+    def where(self, wanted: Filter) -> str:
+        """A filter as SQL for the rows of this version, ``""`` when it lets everything pass.
+
+        A session's working folder is in its document row alone, so projects become the paths of
+        their documents: 22 ms to find them among 5,000 sessions, and a list of 250 paths costs
+        a query what a column of the chunk rows would (of 5,000 paths, 0.1 to 0.3 s).
+        """
+        if not wanted.projects:
+            return filters.sql_of(wanted)
+        asked = (self.version, wanted.projects)
+        if self._of_projects[0] != asked:
+            tells = filters.project_matcher(wanted.projects)
+            logs = self.metadata(filters.one_of("kind", sorted(LOGS)))
+            paths = [path for path, facts in logs.items() if tells(facts.get("project"))]
+            self._of_projects = (asked, filters.one_of("path", paths) if paths else "false")
+        return filters.all_of(filters.sql_of(wanted), self._of_projects[1])
+
+    def metadata(self, where: str) -> dict[str, dict[str, Any]]:
+        """What is known of documents beside their text, by path.
+
+        Args:
+            where: SQL that tells which.
+        """
+        columns = {"path": "path", "metadata": "doc.metadata"}
+        rows = self._scan(filters.all_of(DOCUMENT_ROWS, where), columns)
+        found = map(json.loads, rows["metadata"].to_pylist())
+        return dict(zip(rows["path"].to_pylist(), found, strict=True))
 
     def problems(self) -> list[Problem]:
         """What was wrong with documents when they were read, of all of them."""
@@ -198,11 +229,13 @@ class Snapshot:
             wanted: applied before the best are taken.
             limit: how many at most.
         """
-        return self._read(lambda table: candidates.by_keyword(table, query, wanted, limit))
+        where = self.where(wanted)
+        return self._read(lambda table: candidates.by_keyword(table, query, where, limit))
 
     def substring_candidates(self, needle: str, wanted: Filter, limit: int) -> list[Candidate]:
         """Chunks whose text contains ``needle`` in any case; the score is 1.0."""
-        return self._read(lambda table: candidates.by_substring(table, needle, wanted, limit))
+        where = self.where(wanted)
+        return self._read(lambda table: candidates.by_substring(table, needle, where, limit))
 
     def vector_candidates(
         self, vector: NDArray[np.float32], wanted: Filter, limit: int
@@ -216,7 +249,8 @@ class Snapshot:
             wanted: applied before the best are taken.
             limit: how many at most.
         """
-        return self._read(lambda table: candidates.by_vector(table, vector, wanted, limit))
+        where = self.where(wanted)
+        return self._read(lambda table: candidates.by_vector(table, vector, where, limit))
 
     def to_arrow(
         self, columns: Sequence[str] | None = None, *, where: str | None = None
