@@ -283,7 +283,7 @@ def test_another_schema_or_chunking_is_refused_with_the_way_out(
         Store.open(store.folder)
     monkeypatch.undo()
     monkeypatch.setattr("lancebrain.store.opened.CHUNKING_VERSION", 10**6)
-    with pytest.raises(IndexMismatchError, match="migrate"):
+    with pytest.raises(IndexMismatchError, match="lancebrain sync --index"):
         Store.open(store.folder)
 
 

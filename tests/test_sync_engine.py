@@ -500,7 +500,7 @@ def test_a_pinned_index_is_left_alone_and_says_so(notes: Notes) -> None:
 
 def test_another_model_than_the_index_was_made_with_is_an_error(notes: Notes) -> None:
     notes.with_settings(model="usem3")
-    with pytest.raises(IndexMismatchError, match="lancebrain migrate"):
+    with pytest.raises(IndexMismatchError, match="lancebrain sync --index"):
         notes.sync()
 
 
@@ -509,7 +509,7 @@ def test_another_revision_of_the_model_is_an_error_before_anything_is_written(
 ) -> None:
     notes.write({"a.md": "A.\n"})
     notes.embedder = StandIn(revision="2")
-    with pytest.raises(IndexMismatchError, match="lancebrain migrate"):
+    with pytest.raises(IndexMismatchError, match="lancebrain sync --index"):
         notes.sync()
     assert notes.paths() == []
 

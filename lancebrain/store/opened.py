@@ -94,7 +94,7 @@ class OpenIndex:
             raise IndexMismatchError(
                 f"The index in {folder} was cut into chunks by version "
                 f"{store.info.chunking_version}, this LanceBrain has {CHUNKING_VERSION}.",
-                hint="Run `lancebrain migrate`.",
+                hint="Make a new index beside it: `lancebrain sync --index DIR FOLDER`.",
             )
         return store
 

@@ -21,7 +21,7 @@ from .collector import Change
 from .known import KnownDocuments
 from .lookrecord import LookRecord
 from .run import Run, Wanted
-from .vectors import MIGRATE_HINT, Vectors
+from .vectors import OTHER_MODEL_HINT, Vectors
 
 if TYPE_CHECKING:
     from lancebrain.config import Settings
@@ -119,7 +119,7 @@ class Engine:
             raise IndexMismatchError(
                 f"The index in {self.store.folder} was made with the model "
                 f"{self.store.info.model!r}, and {self.settings.model!r} is configured.",
-                hint=MIGRATE_HINT,
+                hint=OTHER_MODEL_HINT,
             )
         return Run(
             self.store,

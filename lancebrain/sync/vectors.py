@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 Vector: TypeAlias = "NDArray[np.float32]"
 """(dim,) float32, L2-normalised."""
 
-MIGRATE_HINT = "Run `lancebrain migrate` to embed the index with the configured model."
+OTHER_MODEL_HINT = (
+    "Configure the model of the index again, or make an index with the new one beside it: "
+    "`lancebrain sync --index DIR FOLDER`."
+)
 _LENGTH_TOLERANCE = 1e-3
 
 
@@ -79,7 +82,7 @@ class Vectors:
                 f"The index in {self._store.folder} was embedded by "
                 f"{self._store.info.fingerprint}, and the model is now "
                 f"{self._embedder.fingerprint}.",
-                hint=MIGRATE_HINT,
+                hint=OTHER_MODEL_HINT,
             )
         return self._embedder
 
