@@ -8,7 +8,7 @@ from .decode import DocumentStat
 from .forgotten import Forgotten, ForgottenEntry
 from .hold import Hold, HoldInfo
 from .locations import Location
-from .maintenance import MaintenanceReport
+from .maintenance import AT_REST, WHILE_FILLING, MaintenanceReport, Tolerance
 from .passages import Passages
 from .rewriting import Rewritten
 from .rows import RowBatch
@@ -18,6 +18,8 @@ from .table import Store
 from .vector_cache import VectorCache
 
 __all__ = [
+    "AT_REST",
+    "WHILE_FILLING",
     "Candidate",
     "Checkpoint",
     "Checkpoints",
@@ -35,6 +37,7 @@ __all__ = [
     "Snapshot",
     "Store",
     "StoreInfo",
+    "Tolerance",
     "VectorCache",
     "write_beside",
 ]

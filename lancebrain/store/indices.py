@@ -21,7 +21,7 @@ _VECTOR_SEGMENTS = 10
 _PARTITION_ROWS = 16_384
 """Of the vector index; a quarter of this is the default, and takes twice as long to build."""
 _UNINDEXED_ROWS = 500
-_UNINDEXED_SHARE = 0.05
+UNINDEXED_SHARE = 0.05
 """Rows outside the full-text index that are borne: each thousand costs a search 30 ms, and
 building it takes 25 ms for each thousand rows of the table."""
 
@@ -78,13 +78,13 @@ def build_vectors(table: Table) -> None:
     table.create_index("vector", config=config, replace=True)
 
 
-def is_behind(table: Table) -> bool:
+def is_behind(table: Table, share: float = UNINDEXED_SHARE) -> bool:
     """Whether so many rows are outside the full-text index that searches suffer."""
     index = indices_of(table).get("text")
     if index is None:
         return True
     total = index.num_indexed_rows + index.num_unindexed_rows
-    return bool(index.num_unindexed_rows > _UNINDEXED_ROWS + _UNINDEXED_SHARE * total)
+    return bool(index.num_unindexed_rows > _UNINDEXED_ROWS + share * total)
 
 
 def covers_all_text(table: Table) -> bool:

@@ -20,14 +20,34 @@ from .schema import TOMBSTONES
 if TYPE_CHECKING:
     from .connection import Table
 
-_SMALL_FRAGMENTS = 20
-"""From about here every read and write is slower than after a compaction."""
 _ROWS_A_FRAGMENT = 2_000
 """Without a vector index a compaction rewrites the whole table: one more piece for so many rows
 is borne before that."""
 _DUE_VERSIONS = 20
 """Fewer old versions than this are not worth a cleanup."""
 _NEVER = timedelta(days=36_500)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far a table may get behind before maintaining it pays.
+
+    Attributes:
+        small_fragments: pieces that a scan may have to read.
+        unindexed_share: of all rows, outside the full-text index.
+        vectors: a vector index may lack or be in pieces.
+    """
+
+    small_fragments: int
+    unindexed_share: float
+    vectors: bool
+
+
+AT_REST = Tolerance(small_fragments=20, unindexed_share=indices.UNINDEXED_SHARE, vectors=False)
+"""From about here every read and write is slower than after maintenance."""
+WHILE_FILLING = Tolerance(small_fragments=80, unindexed_share=0.25, vectors=True)
+"""While vectors are filled in, each commit moves a thousand rows out of the indices: rebuilding
+them as often as at rest took a fifth of a first index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +72,7 @@ class MaintenanceReport:
     seconds: float = 0.0
 
 
-def is_due(table: Table, due_versions: Collection[int]) -> bool:
+def is_due(table: Table, due_versions: Collection[int], tolerance: Tolerance = AT_REST) -> bool:
     """Whether it pays to maintain the table now; costs some milliseconds.
 
     Args:
@@ -60,14 +80,19 @@ def is_due(table: Table, due_versions: Collection[int]) -> bool:
     """
     return (
         len(due_versions) >= _DUE_VERSIONS
-        or _is_in_pieces(table)
-        or indices.is_behind(table)
-        or indices.vectors_due(table)
+        or _is_in_pieces(table, tolerance)
+        or indices.is_behind(table, tolerance.unindexed_share)
+        or (not tolerance.vectors and indices.vectors_due(table))
     )
 
 
 def maintain(
-    table: Table, folder: Path, due_versions: Collection[int], *, only_due: bool
+    table: Table,
+    folder: Path,
+    due_versions: Collection[int],
+    *,
+    only_due: bool,
+    tolerance: Tolerance = AT_REST,
 ) -> MaintenanceReport:
     """Do what is due, or all of it.
 
@@ -76,12 +101,13 @@ def maintain(
         folder: of the table.
         due_versions: to clean up.
         only_due: leave alone what does not pay yet: a compaction may rewrite the whole table.
+        tolerance: what pays.
     """
     started = time.monotonic()
     fragments = _fragment_count(table)
     tombstones, dropped, rebuilt = 0, 0, []
     clean_up = len(due_versions) >= _DUE_VERSIONS or not only_due
-    if clean_up or _is_in_pieces(table):
+    if clean_up or _is_in_pieces(table, tolerance):
         tombstones = int(table.count_rows(TOMBSTONES))
         if tombstones:
             table.delete(TOMBSTONES)
@@ -89,10 +115,10 @@ def maintain(
             drop_versions(folder, due_versions)
             dropped = len(due_versions)
         rebuilt = _refresh(table)
-    elif indices.is_behind(table):
+    elif indices.is_behind(table, tolerance.unindexed_share):
         indices.build_full_text(table)
         rebuilt = ["text"]
-    if indices.vectors_due(table):
+    if not tolerance.vectors and indices.vectors_due(table):
         indices.build_vectors(table)
         rebuilt.append("vector")
     return MaintenanceReport(
@@ -117,11 +143,11 @@ def survey(table: Table) -> MaintenanceReport:
     )
 
 
-def _is_in_pieces(table: Table) -> bool:
+def _is_in_pieces(table: Table, tolerance: Tolerance) -> bool:
     small = table.stats()["fragment_stats"]["num_small_fragments"]
     if "vector" in indices.indices_of(table):
-        return bool(small > _SMALL_FRAGMENTS)
-    return bool(small > _SMALL_FRAGMENTS + table.count_rows() // _ROWS_A_FRAGMENT)
+        return bool(small > tolerance.small_fragments)
+    return bool(small > tolerance.small_fragments + table.count_rows() // _ROWS_A_FRAGMENT)
 
 
 def _refresh(table: Table) -> list[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from . import indices, maintenance, rewriting, tags
 from .connection import table_folder
 from .failures import translated
-from .maintenance import MaintenanceReport
+from .maintenance import AT_REST, MaintenanceReport, Tolerance
 from .opened import OpenIndex
 from .retention import due_versions
 from .rewriting import Rewritten
@@ -106,7 +106,9 @@ class Store(OpenIndex):
         with translated(self.folder, "looking at its indices"), self._handles.probe() as table:
             return indices.is_behind(table)
 
-    def needs_maintenance(self, *, keep_versions: timedelta = _KEEP_VERSIONS) -> bool:
+    def needs_maintenance(
+        self, *, keep_versions: timedelta = _KEEP_VERSIONS, tolerance: Tolerance = AT_REST
+    ) -> bool:
         """Whether :meth:`maintain` would pay; costs some milliseconds.
 
         Args:
@@ -114,7 +116,7 @@ class Store(OpenIndex):
         """
         due = self.due_versions(keep_versions, datetime.now(UTC))
         with translated(self.folder, "looking at its state"), self._handles.probe() as table:
-            return maintenance.is_due(table, due)
+            return maintenance.is_due(table, due, tolerance)
 
     def maintain(
         self,
@@ -122,6 +124,7 @@ class Store(OpenIndex):
         keep_versions: timedelta = _KEEP_VERSIONS,
         now: datetime | None = None,
         only_due: bool = False,
+        tolerance: Tolerance = AT_REST,
     ) -> MaintenanceReport:
         """Purge removed rows, compact, refresh the indices and clean up old versions.
 
@@ -132,11 +135,14 @@ class Store(OpenIndex):
                 versions stay always.
             now: UTC-aware; the present by default.
             only_due: leave alone what does not pay yet: a compaction may rewrite the whole table.
+            tolerance: what pays; ``WHILE_FILLING`` when much more is to be written soon.
         """
         due = self.due_versions(keep_versions, now or datetime.now(UTC))
         with self._maintaining("maintaining it") as table:
             folder = table_folder(self.folder)
-            report = maintenance.maintain(table, folder, due, only_due=only_due)
+            report = maintenance.maintain(
+                table, folder, due, only_due=only_due, tolerance=tolerance
+            )
         self.commits.prune()
         return report
 

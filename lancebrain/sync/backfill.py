@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lancebrain.chunking import embedding_text
-from lancebrain.store import Snapshot, Store
+from lancebrain.store import AT_REST, WHILE_FILLING, Snapshot, Store, Tolerance
 from lancebrain.types import Progress, StoredChunk
 
 from .lease import Lease
@@ -93,11 +93,13 @@ class Backfill:
                 rows = snapshot.unembedded(_COMMIT_ROWS)
                 if not rows:
                     self._is_done = True
+                    if commits:
+                        self._maintain(AT_REST)
                     return
                 yield from self._round(snapshot, rows)
                 commits += 1
                 if commits % _MAINTAIN_COMMITS == 0:
-                    self._maintain()
+                    self._maintain(WHILE_FILLING)
         finally:
             self._lease.drop()
 
@@ -149,11 +151,11 @@ class Backfill:
                 self._store.set_vectors([key for key, _ in found], np.stack([v for _, v in found]))
                 self.filled += len(found)
 
-    def _maintain(self) -> None:
+    def _maintain(self, tolerance: Tolerance) -> None:
         with self._store.lock(self._settings.lock_timeout_s):
             keep = timedelta(days=self._settings.keep_versions_days)
-            if self._store.needs_maintenance(keep_versions=keep):
-                self._store.maintain(keep_versions=keep, only_due=True)
+            if self._store.needs_maintenance(keep_versions=keep, tolerance=tolerance):
+                self._store.maintain(keep_versions=keep, only_due=True, tolerance=tolerance)
 
 
 def _texts(snapshot: Snapshot, rows: list[StoredChunk], hashes: list[str]) -> list[tuple[str, str]]:
