@@ -124,12 +124,16 @@ def test_cuts_fall_back_into_place_after_an_edit_of_any_content(content: str) ->
     assert max(anew) <= 8
 
 
+PRINTABLE = st.one_of(st.characters(exclude_categories=("Cc", "Cs")), st.sampled_from("\n\t"))
+"""A text of control characters is refused as binary."""
+
+
 @st.composite
 def texts_and_edits(draw: st.DrawFn) -> tuple[str, int, str]:
     rng = random.Random(draw(st.integers(0, 2**32)))
     unit = draw(st.sampled_from(["{} ", "{}. ", "{}\n", "{}\n\n", "{}，", "- {}\n", "{}"]))
     text = "".join(unit.format(rng.choice(WORDS)) for _ in range(draw(st.integers(10, 2500))))
-    return text, draw(st.integers(0, len(text))), draw(st.text(max_size=30))
+    return text, draw(st.integers(0, len(text))), draw(st.text(PRINTABLE, max_size=30))
 
 
 @settings(max_examples=60, deadline=None)
@@ -149,7 +153,8 @@ def test_chunks_well_before_an_edit_stay(edit: tuple[str, int, str], kind: str) 
 @given(
     st.lists(st.integers(45, 400), min_size=2, max_size=12),
     st.integers(0, 11),
-    st.text(alphabet="ab \n.。-", min_size=1, max_size=40),
+    # No dashes: a line of them under a paragraph makes it a heading, which is a trail of its own.
+    st.text(alphabet="ab \n.。", min_size=1, max_size=40),
 )
 def test_an_edit_in_one_section_leaves_the_others(
     lengths: list[int], edited_section: int, new: str
