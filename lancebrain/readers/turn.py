@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 
 from wcwidth import wcwidth
 
@@ -42,13 +42,16 @@ def moment(value: object) -> datetime | None:
     try:
         if isinstance(value, str):
             time = datetime.fromisoformat(value)
-            return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-        if isinstance(value, int | float) and not isinstance(value, bool):
+            time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
             seconds = value / 1000 if value > 100_000_000_000 else value
-            return datetime.fromtimestamp(seconds, UTC)
+            time = datetime.fromtimestamp(seconds, UTC)
+        else:
+            return None
     except (ValueError, OverflowError, OSError):
         return None
-    return None
+    # At the ends of the calendar, the time elsewhere in the world cannot be told.
+    return time if MINYEAR < time.year < MAXYEAR else None
 
 
 def one_line(text: str, width: int = TITLE_WIDTH) -> str:
