@@ -1,5 +1,5 @@
 """Question → answer: candidates, fusion, folding, snippets, freshness. Above the store."""
 
-from lancebrain.search.search import search
+from lancebrain.search.answer import search
 
 __all__ = ["search"]
