@@ -135,7 +135,7 @@ def _existing(
 
 def _hit(group: Group, found: _Found, wanted: Sequence[str]) -> Hit:
     path, chunk_index = key = group.first.key
-    document, chunk = found.passages.documents[path], found.passages.chunks[key].chunk
+    document, chunk = found.passages.documents[path], found.passages.chunks[key]
     places = found.passages.places
     return Hit(
         id=f"{path}#{chunk_index}",

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 from lancebrain.sources import file_of
-from lancebrain.types import DocumentState, Freshness, Source
+from lancebrain.store import ShownDocument
+from lancebrain.types import Freshness, Source
 
 _HASHED_BYTES = 4 * 1024 * 1024  # a larger file is taken for changed when its times are
 
 
 def freshness(
-    document: DocumentState, sources: Mapping[str, Source]
+    document: ShownDocument, sources: Mapping[str, Source]
 ) -> Freshness | Literal["gone"]:
     """Compare a document row with its file.
 

@@ -9,7 +9,7 @@ from .forgotten import Forgotten, ForgottenEntry
 from .hold import Hold, HoldInfo
 from .locations import Location
 from .maintenance import AT_REST, WHILE_FILLING, MaintenanceReport, Tolerance
-from .passages import Passages
+from .passages import Passages, ShownChunk, ShownDocument
 from .rewriting import Rewritten
 from .rows import RowBatch
 from .schema import StoreInfo
@@ -34,6 +34,8 @@ __all__ = [
     "Passages",
     "Rewritten",
     "RowBatch",
+    "ShownChunk",
+    "ShownDocument",
     "Snapshot",
     "Store",
     "StoreInfo",

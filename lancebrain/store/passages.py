@@ -1,32 +1,64 @@
-"""Chunks as an answer shows them: with their document's state and their place in it."""
+"""Chunks as an answer shows them: with their place, and what is shown of their documents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lancebrain.types import DOCUMENT_ROW, DocumentState, StoredChunk
+from lancebrain.types import DOCUMENT_ROW
 
-from .decode import CHUNK_COLUMNS, DOCUMENT_COLUMNS, document_states, stored_chunks
 from .locations import Location, locate
 
 Key = tuple[str, int]
-PASSAGE_COLUMNS = tuple(dict.fromkeys(CHUNK_COLUMNS + DOCUMENT_COLUMNS))
+
+_LOCATED = ("path", "chunk_index", "text", "line_count", "role")
+_SHOWN_DOCUMENT = {name: name for name in ("path", "source", "domain", "kind")} | {
+    name: f"doc.{name}" for name in ("title", "size", "mtime_ns", "ctime_ns", "sha256")
+}
+_SHOWN_CHUNK = ("text", "heading_path", "role", "said_at")
+PASSAGE_COLUMNS = _SHOWN_DOCUMENT | {name: name for name in (*_LOCATED, *_SHOWN_CHUNK)}
+"""Output column to its expression: every column costs, so there are no others."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDocument:
+    """What tells a person of a document, and whether its file is unchanged."""
+
+    path: str
+    source: str
+    domain: str
+    kind: str
+    title: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChunk:
+    """What is shown of a chunk."""
+
+    text: str
+    heading_path: tuple[str, ...]
+    role: str | None
+    said_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """What is known of some chunks.
+    """What is shown of some chunks.
 
     Attributes:
         documents: by path, of the documents they are in.
         chunks, places: by key (path, chunk_index).
     """
 
-    documents: dict[str, DocumentState]
-    chunks: dict[Key, StoredChunk]
+    documents: dict[str, ShownDocument]
+    chunks: dict[Key, ShownChunk]
     places: dict[Key, Location]
 
 
@@ -38,10 +70,16 @@ def passages_of(rows: pa.Table, there: pa.Table) -> Passages:
         there: path, chunk_index and line_count of every row of these documents.
     """
     is_document = pc.equal(rows["chunk_index"], DOCUMENT_ROW)
-    chunks = rows.filter(pc.invert(is_document))
+    documents, chunks = rows.filter(is_document), rows.filter(pc.invert(is_document))
     lines = there.filter(pc.not_equal(there["chunk_index"], DOCUMENT_ROW))
+    shown = zip(*(documents[name].to_pylist() for name in _SHOWN_DOCUMENT), strict=True)
+    keys = zip(*(chunks[name].to_pylist() for name in ("path", "chunk_index")), strict=True)
+    parts = zip(*(chunks[name].to_pylist() for name in _SHOWN_CHUNK), strict=True)
     return Passages(
-        documents=document_states(rows.filter(is_document)),
-        chunks={(row.path, row.chunk_index): row for row in stored_chunks(chunks)},
-        places=locate(lines, chunks.select(["path", "chunk_index", "text", "line_count", "role"])),
+        documents={row[0]: ShownDocument(*row) for row in shown},
+        chunks={
+            key: ShownChunk(text, tuple(trail or ()), role, said_at)
+            for key, (text, trail, role, said_at) in zip(keys, parts, strict=True)
+        },
+        places=locate(lines, chunks.select(_LOCATED)),
     )

@@ -292,11 +292,12 @@ class Snapshot:
             row_ids += (row_id for key, row_id in _keyed(places, ROW_ID) if key in wanted)
         return row_ids
 
-    def _take(self, row_ids: list[int], columns: Sequence[str]) -> pa.Table:
+    def _take(self, row_ids: list[int], columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
         """Rows by id, in no defined order; ids are good within one version."""
         if not row_ids:
             return self._scan("false", columns)
-        return self._read(lambda t: t.take_row_ids(row_ids).select(list(columns)).to_arrow())
+        selected = dict(columns) if isinstance(columns, Mapping) else list(columns)
+        return self._read(lambda table: table.take_row_ids(row_ids).select(selected).to_arrow())
 
     def _count(self, where: str) -> int:
         return self._read(lambda table: int(table.count_rows(where)))
