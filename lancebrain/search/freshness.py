@@ -9,13 +9,13 @@ from typing import Literal
 
 from lancebrain.sources import file_of
 from lancebrain.store import ShownDocument
-from lancebrain.types import Freshness, Source
+from lancebrain.types import DocumentState, Freshness, Source
 
 _HASHED_BYTES = 4 * 1024 * 1024  # a larger file is taken for changed when its times are
 
 
 def freshness(
-    document: ShownDocument, sources: Mapping[str, Source]
+    document: ShownDocument | DocumentState, sources: Mapping[str, Source]
 ) -> Freshness | Literal["gone"]:
     """Compare a document row with its file.
 
