@@ -338,7 +338,11 @@ async def test_a_call_that_is_given_up_leaves_the_server_at_work(
     async with asking(brain_of(tmp_path, notes), mode) as ask:
         with anyio.move_on_after(0.01):
             await ask("reindex_now")
-        assert await ask.paths("espresso")
+
+        async def is_found() -> bool:
+            return bool(await ask.paths("espresso"))
+
+        await eventually(is_found)
         assert (await ask("reindex_now"))["version"] > 0
 
 
