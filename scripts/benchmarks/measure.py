@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
+if TYPE_CHECKING:
     from lancebrain.embedders import Embedder
 
 
@@ -56,6 +56,27 @@ class TimedEmbedder:
         self.seconds += time.perf_counter() - started
         self.cpu_seconds += time.process_time() - cpu_started
         self.texts += texts
+
+
+class NoModel:
+    """Vectors for nothing: what is measured is everything but the model."""
+
+    name = "no-model"
+    fingerprint = "no-model/1"
+    dim = 512
+    fusion_weight = 0.4
+    languages: frozenset[str] = frozenset()
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See :class:`lancebrain.embedders.base.Embedder`."""
+        vectors = np.random.default_rng(len(texts)).normal(size=(len(texts), self.dim))
+        unit: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit.astype(np.float32)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """See :class:`lancebrain.embedders.base.Embedder`."""
+        vector: NDArray[np.float32] = self.embed_passages([text])[0]
+        return vector
 
 
 def walk_seconds(root: Path) -> tuple[float, int]:

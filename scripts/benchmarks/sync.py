@@ -11,37 +11,14 @@ import random
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 import lancebrain
-from benchmarks.measure import TimedEmbedder, median_seconds, say, walk_seconds
+from benchmarks.measure import NoModel, TimedEmbedder, median_seconds, say, walk_seconds
 
 _WORDS = ["harbour", "pier", "keel", "sail", "rope", "anchor", "tide", "storm", "lamp", "bell"]
-
-
-class _NoModel:
-    """Vectors for nothing: what is measured is everything but the model."""
-
-    name = "no-model"
-    fingerprint = "no-model/1"
-    dim = 512
-    fusion_weight = 0.4
-    languages: frozenset[str] = frozenset()
-
-    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See :class:`lancebrain.embedders.base.Embedder`."""
-        vectors = np.random.default_rng(len(texts)).normal(size=(len(texts), self.dim))
-        unit: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        return unit.astype(np.float32)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """See :class:`lancebrain.embedders.base.Embedder`."""
-        vector: NDArray[np.float32] = self.embed_passages([text])[0]
-        return vector
 
 
 def main(argv: list[str]) -> int:
@@ -69,7 +46,7 @@ def _log(scratch: Path, megabytes: int) -> None:
         size += len(lines[-1])
     file = root / "service.log"
     file.write_text("".join(lines))
-    embedder = TimedEmbedder(_NoModel())
+    embedder = TimedEmbedder(NoModel())
     with lancebrain.open(scratch / "log-index", embedder=embedder) as brain:
         started = time.perf_counter()
         first = brain.sync([root])
@@ -93,7 +70,7 @@ def _notes(scratch: Path, folder: Path, edits: int) -> None:
     root = scratch / "notes"
     shutil.copytree(folder, root)
     files = sorted(root.rglob("*.md"))
-    with lancebrain.open(scratch / "notes-index", embedder=TimedEmbedder(_NoModel())) as brain:
+    with lancebrain.open(scratch / "notes-index", embedder=TimedEmbedder(NoModel())) as brain:
         brain.sync([root])
         embedded = rows = 0
         seconds = []
