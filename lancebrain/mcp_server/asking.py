@@ -69,6 +69,13 @@ def register(server: MCPServer[App]) -> None:
             Literal["user", "assistant"] | None,
             Field(description="Only what was said by the user, or by the agent, in session logs."),
         ] = None,
+        project: Annotated[
+            Words,
+            Field(
+                description="Only session logs of work in or below this folder (`/home/ana/app`), "
+                "or in a folder of this name (`app`)."
+            ),
+        ] = None,
         tags: Annotated[Words, Field(description="Only passages with one of these tags.")] = None,
         since: Annotated[
             str | None,
@@ -97,7 +104,8 @@ def register(server: MCPServer[App]) -> None:
         app = ctx.request_context.lifespan_context
         asked = {
             "query": query, "domain": domain, "exclude": exclude, "path": path, "kind": kind,
-            "role": role, "tags": tags, "since": since, "until": until, "at": at,
+            "role": role, "project": project, "tags": tags, "since": since, "until": until,
+            "at": at,
         }  # fmt: skip
         with translated(ToolError):
             wanted = Filter(
@@ -109,6 +117,7 @@ def register(server: MCPServer[App]) -> None:
                 path=path,
                 since=moment(since) if since else None,
                 until=moment(until, end=True) if until else None,
+                projects=tuple(project or ()),
             )
             offset = position(cursor, asked)
             return await search(

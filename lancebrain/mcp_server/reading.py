@@ -31,6 +31,7 @@ from lancebrain.mcp_server.results import DetailResult, LinkOut, OutlineEntry
 _OUTLINE_TOKENS = 1_200
 _LINK_TOKENS = 400
 _METADATA_CHARS = 1_500
+_QUESTION_CHARS = 2_000
 _PAGE_TOKENS = MOST_TOKENS - FRAME_TOKENS - _OUTLINE_TOKENS - 2 * _LINK_TOKENS - 900
 _MOST_TAGS = 50
 _T = TypeVar("_T", str, LinkOut, OutlineEntry)
@@ -101,6 +102,7 @@ def _read(
         (LinkOut(target=label(target), path=path) for target, path in found.links), _LINK_TOKENS
     )
     backlinks = _fitting(found.backlinks, _LINK_TOKENS)
+    question = plain(passage.question)[:_QUESTION_CHARS]
     metadata = plain(json.dumps(dict(passage.metadata), ensure_ascii=False, default=str))
     left_out = []
     if len(text) < len(plain(passage.text)):
@@ -127,6 +129,10 @@ def _read(
         kind=passage.kind,
         domain=label(passage.domain),
         tags=labels(passage.tags[:_MOST_TAGS]),
+        role=passage.role,
+        said_at=passage.said_at.isoformat() if passage.said_at else None,
+        question=fence.around(question) if question else "",
+        question_id=passage.question_id,
         metadata=fence.around(metadata[:_METADATA_CHARS]),
         outline=outline,
         links=links,

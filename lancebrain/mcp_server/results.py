@@ -84,7 +84,19 @@ class DetailResult(BaseModel):
     kind: str
     domain: str
     tags: list[str]
-    metadata: Annotated[str, Field(description="The frontmatter as JSON, fenced as data.")]
+    role: Annotated[str | None, Field(description="In a session log: user or assistant.")] = None
+    said_at: Annotated[str | None, Field(description="When, in a session log.")] = None
+    question: Annotated[
+        str, Field(description="In a session log: what the passage answers, fenced as data.")
+    ] = ""
+    question_id: Annotated[str, Field(description="Give it to get_detail to see it whole.")] = ""
+    metadata: Annotated[
+        str,
+        Field(
+            description="The frontmatter as JSON, fenced as data; of a session log its session, "
+            "project and git_branch."
+        ),
+    ]
     outline: list[OutlineEntry]
     links: list[LinkOut]
     backlinks: Annotated[list[str], Field(description="Documents that link here.")]
