@@ -16,6 +16,8 @@ _KEY_INDEX_ROWS = 10_000
 """From here a commit of 20 rows is quicker with both keys indexed; below, nothing is."""
 _VECTOR_INDEX_ROWS = 15_000
 """From here a scan of all vectors takes longer than 40 ms (512 dimensions)."""
+_UNINDEXED_VECTORS = 10_000
+"""Outside the vector index, that are borne: so many are compared in 20 ms."""
 _VECTOR_SEGMENTS = 10
 """Lance adds a segment whenever it refreshes a vector index, and never joins them."""
 _PARTITION_ROWS = 16_384
@@ -57,12 +59,25 @@ def build_missing(table: Table) -> list[str]:
     return built
 
 
+def rebuild(table: Table) -> list[str]:
+    """Build the indices anew, but for the one on vectors, and return their columns."""
+    from lancedb.index import BTree
+
+    there = indices_of(table)
+    build_full_text(table)
+    keys = [column for column in ("path", "chunk_index") if column in there]
+    for column in keys:
+        table.create_index(column, config=BTree(), replace=True)
+    return ["text", *keys]
+
+
 def vectors_due(table: Table) -> bool:
     """Whether to build the vector index: there are enough vectors for one and it is not there,
-    or refreshes have left it in pieces."""
+    or too many are outside of it, or refreshes have left it in pieces."""
     index = indices_of(table).get("vector")
     if index is not None:
-        return bool(index.num_segments > _VECTOR_SEGMENTS)
+        is_behind = index.num_unindexed_rows > _UNINDEXED_VECTORS
+        return bool(is_behind or index.num_segments > _VECTOR_SEGMENTS)
     return int(table.count_rows(EMBEDDED_ROWS)) >= _VECTOR_INDEX_ROWS
 
 

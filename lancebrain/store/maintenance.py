@@ -7,22 +7,21 @@ finds, only how fast and from how many files.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import indices
+from .garbage import collect
+from .joining import Piece, join, pieces_of, to_join
 from .retention import drop_versions
 from .schema import TOMBSTONES
 
 if TYPE_CHECKING:
     from .connection import Table
 
-_ROWS_A_FRAGMENT = 2_000
-"""Without a vector index a compaction rewrites the whole table: one more piece for so many rows
-is borne before that."""
 _DUE_VERSIONS = 20
 """Fewer old versions than this are not worth a cleanup."""
 _NEVER = timedelta(days=36_500)
@@ -33,21 +32,28 @@ class Tolerance:
     """How far a table may get behind before maintaining it pays.
 
     Attributes:
-        small_fragments: pieces that a scan may have to read.
+        tiny_pieces: of the size that single edits leave.
+        like_pieces: of about the same size, of any larger size.
         unindexed_share: of all rows, outside the full-text index.
         vectors: a vector index may lack or be in pieces.
     """
 
-    small_fragments: int
+    tiny_pieces: int
+    like_pieces: int
     unindexed_share: float
     vectors: bool
 
 
-AT_REST = Tolerance(small_fragments=20, unindexed_share=indices.UNINDEXED_SHARE, vectors=False)
+AT_REST = Tolerance(
+    tiny_pieces=20, like_pieces=4, unindexed_share=indices.UNINDEXED_SHARE, vectors=False
+)
 """From about here every read and write is slower than after maintenance."""
-WHILE_FILLING = Tolerance(small_fragments=80, unindexed_share=0.25, vectors=True)
+WHILE_FILLING = Tolerance(tiny_pieces=80, like_pieces=80, unindexed_share=0.25, vectors=True)
 """While vectors are filled in, each commit moves a thousand rows out of the indices: rebuilding
 them as often as at rest took a fifth of a first index."""
+
+THOROUGH = replace(AT_REST, tiny_pieces=1, like_pieces=1)
+"""Where someone asks for it; the indices then cover everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ def is_due(table: Table, due_versions: Collection[int], tolerance: Tolerance = A
     """
     return (
         len(due_versions) >= _DUE_VERSIONS
-        or _is_in_pieces(table, tolerance)
+        or bool(_to_join(pieces_of(table), tolerance))
         or indices.is_behind(table, tolerance.unindexed_share)
         or (not tolerance.vectors and indices.vectors_due(table))
     )
@@ -100,33 +106,32 @@ def maintain(
         table: at its newest version.
         folder: of the table.
         due_versions: to clean up.
-        only_due: leave alone what does not pay yet: a compaction may rewrite the whole table.
+        only_due: leave alone what does not pay yet.
         tolerance: what pays.
     """
     started = time.monotonic()
-    fragments = _fragment_count(table)
-    tombstones, dropped, rebuilt = 0, 0, []
+    pieces = pieces_of(table)
+    joined = _to_join(pieces, tolerance if only_due else THOROUGH)
     clean_up = len(due_versions) >= _DUE_VERSIONS or not only_due
-    if clean_up or _is_in_pieces(table, tolerance):
-        tombstones = int(table.count_rows(TOMBSTONES))
-        if tombstones:
-            table.delete(TOMBSTONES)
-        if clean_up:
-            drop_versions(folder, due_versions)
-            dropped = len(due_versions)
-        rebuilt = _refresh(table)
-    elif indices.is_behind(table, tolerance.unindexed_share):
-        indices.build_full_text(table)
-        rebuilt = ["text"]
+    tombstones = int(table.count_rows(TOMBSTONES)) if clean_up or joined else 0
+    if tombstones:
+        table.delete(TOMBSTONES)
+    rebuilt = _joined(table, joined, pieces)
+    is_behind = indices.is_behind(table, tolerance.unindexed_share)
+    if is_behind or not (only_due or indices.covers_all_text(table)):
+        rebuilt += indices.rebuild(table)
     if not tolerance.vectors and indices.vectors_due(table):
         indices.build_vectors(table)
         rebuilt.append("vector")
+    if clean_up:
+        drop_versions(folder, due_versions)
+        collect(folder, fragments=_fragment_count(table))
     return MaintenanceReport(
         version=table.version,
         tombstones=tombstones,
-        fragments_before=fragments,
+        fragments_before=len(pieces),
         fragments_after=_fragment_count(table),
-        versions_removed=dropped,
+        versions_removed=len(due_versions) if clean_up else 0,
         rebuilt=tuple(rebuilt),
         seconds=time.monotonic() - started,
     )
@@ -143,11 +148,19 @@ def survey(table: Table) -> MaintenanceReport:
     )
 
 
-def _is_in_pieces(table: Table, tolerance: Tolerance) -> bool:
-    small = table.stats()["fragment_stats"]["num_small_fragments"]
-    if "vector" in indices.indices_of(table):
-        return bool(small > tolerance.small_fragments)
-    return bool(small > tolerance.small_fragments + table.count_rows() // _ROWS_A_FRAGMENT)
+def _to_join(pieces: Sequence[Piece], tolerance: Tolerance) -> list[Piece]:
+    return to_join(pieces, tiny=tolerance.tiny_pieces, alike=tolerance.like_pieces)
+
+
+def _joined(table: Table, joined: Sequence[Piece], pieces: Sequence[Piece]) -> list[str]:
+    """Join pieces; returns columns whose index was missing or had to be built anew."""
+    rows, written = (sum(piece.rows for piece in some) for some in (pieces, joined))
+    if not joined:
+        return indices.build_missing(table)
+    if 2 * written >= rows:
+        return _refresh(table)  # which writes all of it anew, and takes less time for it
+    join(table, joined)
+    return indices.build_missing(table)
 
 
 def _refresh(table: Table) -> list[str]:

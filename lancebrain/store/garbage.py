@@ -1,0 +1,85 @@
+"""Deleting files of the table that belong to no version.
+
+LanceDB does this only together with a compaction of the whole table. A manifest names everything
+that its version is made of: data files and transactions by their names, deletion files by their
+numbers and indices by theirs (``table.proto`` of the Lance format), so that what no manifest
+mentions belongs to no version.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lancebrain.errors import StoreError
+
+from .manifests import newest_manifests
+
+_TAIL = 20
+# What a name ends with: the byte before it may look like a part of it.
+_NAME = re.compile(rb"[0-9A-Za-z_-]{%d}\.(?:lance|txn)" % _TAIL)
+# A deletion file's number: field 3, a varint. Any byte may look like the field's tag.
+_NUMBER = re.compile(rb"(?=\x18([\x80-\xff]{0,9}[\x00-\x7f]))")
+
+
+def collect(table: Path, *, fragments: int) -> int:
+    """Delete what belongs to no version; the index lock must be held, since files of a write that
+    is under way belong to none yet.
+
+    Args:
+        table: the table's folder.
+        fragments: of the newest version, as a check of what is read here.
+
+    Returns:
+        How many files and indices went.
+
+    Raises:
+        StoreError: the manifests do not name what they are known to name; nothing is deleted.
+    """
+    manifests = newest_manifests(table)
+    contents = [manifest.read_bytes() for manifest in manifests]
+    if sum(name.endswith(b".lance") for name in set(_NAME.findall(contents[0]))) < fragments:
+        raise StoreError(
+            f"The manifests of {table} are not as this LanceBrain knows them; nothing is deleted.",
+            hint="Install the LanceDB that LanceBrain asks for.",
+        )
+    names = {name.decode() for content in contents for name in _NAME.findall(content)}
+    lost = [
+        file
+        for folder in ("data", "_transactions")
+        for file in _files(table / folder)
+        if f"{file.stem[-_TAIL:]}{file.suffix}" not in names
+    ]
+    lost += _lost_deletions(list(_files(table / "_deletions")), contents)
+    lost += (file for file in _files(table / "_versions") if file.name.startswith(".tmp"))
+    indices = [
+        folder
+        for folder in _folders(table / "_indices")
+        if not any(uuid.UUID(folder.name).bytes in content for content in contents)
+    ]
+    for file in lost:
+        file.unlink(missing_ok=True)
+    for folder in indices:
+        shutil.rmtree(folder)
+    return len(lost) + len(indices)
+
+
+def _lost_deletions(files: Sequence[Path], contents: Sequence[bytes]) -> list[Path]:
+    """``{fragment}-{version}-{number}.arrow``, or ``.bin``."""
+    numbers = {_varint(found) for content in contents for found in _NUMBER.findall(content)}
+    return [file for file in files if int(file.stem.rsplit("-", 1)[1]) not in numbers]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.glob("*")) if path.is_dir())
+
+
+def _varint(encoded: bytes) -> int:
+    return sum((byte & 0x7F) << (7 * place) for place, byte in enumerate(encoded))

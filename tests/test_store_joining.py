@@ -1,0 +1,153 @@
+"""Pieces of a table: which are joined, that large ones stay, and that nothing needed is deleted."""
+
+from __future__ import annotations
+
+import math
+import random
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lancebrain.errors import StoreError
+from lancebrain.store import Store
+from lancebrain.store.garbage import collect
+from lancebrain.store.joining import Piece, pieces_of, to_join
+from lancebrain.types import Filter
+from tests.stored import make_store, put
+
+LATER = datetime.now(UTC) + timedelta(days=30)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """1,000 documents in one piece."""
+    store = make_store(tmp_path)
+    put(store, {f"n/{n}.md": [f"text {n}"] for n in range(1_000)})
+    with store.lock(1):
+        store.maintain()
+    return store
+
+
+def data_files(store: Store) -> set[str]:
+    return {file.name for file in (store.folder / "chunks.lance" / "data").iterdir()}
+
+
+def texts(store: Store, version: int | None = None) -> dict[str, str]:
+    snapshot = store.snapshot(version)
+    by_path = snapshot.chunks(list(snapshot.stats()))
+    return {path: row.chunk.text for path, (row,) in by_path.items()}
+
+
+def joined(pieces: list[Piece], *, tiny: int = 20, alike: int = 4) -> list[Piece]:
+    chosen = to_join(pieces, tiny=tiny, alike=alike)
+    left = [piece for piece in pieces if piece not in chosen]
+    if not chosen:
+        return left
+    rows = sum(piece.rows for piece in chosen)
+    return [*left, Piece(max(piece.number for piece in pieces) + 1, rows, rows)]
+
+
+@given(st.lists(st.integers(1, 200), min_size=1, max_size=300))
+def test_pieces_stay_few_and_each_row_is_written_a_few_times(sizes: list[int]) -> None:
+    pieces = [Piece(0, 100_000, 100_000)]
+    written = 0
+    for number, rows in enumerate(sizes, 1):
+        pieces.append(Piece(number * 2, rows, rows))
+        if chosen := to_join(pieces, tiny=20, alike=4):
+            written += sum(piece.rows for piece in chosen)
+        pieces = joined(pieces)
+        assert to_join(pieces, tiny=20, alike=4) == []
+    assert len(pieces) <= 20 + 4 * 5
+    assert sum(piece.rows for piece in pieces) == 100_000 + sum(sizes)
+    assert written <= sum(sizes) * math.log(100_000, 8)
+
+
+def test_a_piece_is_written_anew_when_most_of_it_is_gone() -> None:
+    half, more = Piece(1, 15_000, 20_000), Piece(2, 9_000, 20_000)
+    assert to_join([half, more], tiny=20, alike=4) == [more]
+
+
+def test_small_pieces_are_joined_and_the_large_one_stays(store: Store) -> None:
+    before = data_files(store)
+    rows = texts(store)
+    for number in range(21):
+        put(store, {f"n/{number}.md": [f"new {number}"]})
+        rows[f"n/{number}.md"] = f"new {number}"
+    with store.lock(1):
+        report = store.maintain(only_due=True)
+    assert (report.fragments_before, report.fragments_after) == (22, 2)
+    assert before <= data_files(store)
+    assert texts(store) == rows
+    assert len(store.snapshot().keyword_candidates("new", Filter(), 50)) == 21
+    with store._handles.probe() as table:
+        assert [piece.rows for piece in pieces_of(table)] == [1_958, 42]
+
+
+def test_what_any_version_needs_is_never_deleted_and_the_rest_is(store: Store) -> None:
+    draw = random.Random(5)
+    kept: dict[int, dict[str, str]] = {}
+    made: set[int] = set()
+    rows = texts(store)
+    for number in range(60):
+        path = f"n/{draw.randrange(1_000)}.md"
+        version = put(store, {path: [f"edit {number}"]})
+        rows[path] = f"edit {number}"
+        made.add(version)
+        if number % 12 == 5:
+            with store.lock(1):
+                store.create_tag(f"tag{number}", version)
+            kept[version] = dict(rows)
+        if number % 25 == 24:
+            with store.lock(1):
+                store.maintain(only_due=True, now=LATER)
+    garbage = store.folder / "chunks.lance" / "data" / f"{'0' * 40}.lance"
+    garbage.write_bytes(b"left by a killed writer")
+    with store.lock(1):
+        report = store.maintain(now=LATER)
+    assert report.versions_removed
+    assert not garbage.exists()
+    assert made.intersection(store.versions()) == {*kept, max(made)}  # replaced just now
+    opened = Store.open(store.folder)
+    assert texts(opened) == rows
+    for version, wanted in kept.items():
+        assert texts(opened, version) == wanted
+        hits = opened.snapshot(version).keyword_candidates("edit", Filter(), 100)
+        assert {hit.text for hit in hits} == {t for t in wanted.values() if t[:4] == "edit"}
+
+
+def test_twenty_checkpoints_are_not_twenty_copies(store: Store) -> None:
+    size = store.bytes()
+    for number in range(100):
+        version = put(store, {f"n/{number}.md": [f"edit {number}"]})
+        if number % 5 == 4:
+            with store.lock(1):
+                store.create_tag(f"tag{number}", version)
+        if number % 21 == 20:
+            with store.lock(1):
+                store.maintain(only_due=True)
+    with store.lock(1):
+        store.maintain(only_due=True, now=LATER)
+    assert len(store.versions()) == len(store.tags()) == 20
+    assert store.bytes() < 5 * size  # a tiny table, so that files have more frame than content
+
+
+def test_manifests_that_are_not_understood_delete_nothing(store: Store) -> None:
+    table = store.folder / "chunks.lance"
+    before = sorted(table.rglob("*"))
+    with pytest.raises(StoreError, match="nothing is deleted"):
+        collect(table, fragments=2)
+    assert sorted(table.rglob("*")) == before
+
+
+def test_rows_that_share_a_key_do_not_keep_the_others_from_being_joined(store: Store) -> None:
+    rows = store.snapshot().whole_rows([("n/1.md", 0)])
+    with store.lock(1), store._handles.writer.durably() as table:
+        table.add(rows)
+    for number in range(21):
+        put(store, {f"m/{number}.md": [f"new {number}"]})
+    with store.lock(1):
+        assert store.maintain(only_due=True).fragments_after <= 3
+    assert store.snapshot().document_count() == 1_021
