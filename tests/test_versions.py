@@ -328,3 +328,17 @@ def _joined(notes: Notes, version: int) -> str:
     return "".join(
         row.chunk.text for rows in snapshot.chunks(list(snapshot.stats())).values() for row in rows
     )
+
+
+def test_a_note_that_is_damaged_in_the_index_does_not_keep_the_others_away(notes: Notes) -> None:
+    notes.write({"a.md": "one\n", "b.md": "two\n"}).sync()
+    stored = notes.store.snapshot().chunks(["notes/a.md"])["notes/a.md"][0]
+    rows = notes.store.snapshot().whole_rows([("notes/a.md", stored.chunk_index)])
+    text = rows.schema.get_field_index("text")
+    with notes.store.lock(5):
+        notes.store._handles.writer.merge(rows.set_column(text, "text", [["damaged\n"]]))
+    for name in ("a.md", "b.md"):
+        (notes.root / name).unlink()
+    left, done = _restorer(notes).restore("notes/")
+    assert (left.done, "doctor" in left.why, done.done) == (False, True, True)
+    assert [file.name for file in notes.root.iterdir()] == ["b.md"]

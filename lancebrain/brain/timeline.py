@@ -125,7 +125,7 @@ class Timeline(Asking):
 
         Raises:
             UsageError: no version has such a document.
-            StoreError: a file cannot be written, or the index does not hold its bytes.
+            StoreError: a file cannot be read or written.
         """
         from lancebrain.versions import NoteRestorer, resolve
 

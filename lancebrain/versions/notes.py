@@ -80,7 +80,7 @@ class NoteRestorer:
 
         Raises:
             UsageError: no version has such a document, or ``to`` was given for several.
-            StoreError: what the index has is not the file's bytes.
+            StoreError: a file cannot be read or written.
         """
         found = find_documents(self._store, pattern, version=version)
         if not found:
@@ -108,8 +108,10 @@ class NoteRestorer:
         file = to or self._place(state)
         left = self._reason_to_leave(state, file, overwrite=overwrite)
         if left is None:
-            data = note_bytes(state, snapshot)
-            if not dry_run:
+            data = _bytes_of(state, snapshot)
+            if data is None:
+                left = "what the index holds is not the file: lancebrain doctor --deep"
+            elif not dry_run:
                 _write(file, data)
         return RestoredFile(
             path=state.path,
@@ -148,23 +150,15 @@ class NoteRestorer:
         return None if overwrite else "another file is there: --overwrite to replace it"
 
 
-def note_bytes(state: DocumentState, snapshot: Snapshot) -> bytes:
-    """The bytes of a document's file as the index holds them.
-
-    Raises:
-        StoreError: they are not those that were read then.
-    """
+def _bytes_of(state: DocumentState, snapshot: Snapshot) -> bytes | None:
+    """The bytes of a document's file as the index holds them; None if they are not those that
+    were read then."""
     if state.raw is not None:
         data = state.raw
     else:
         chunks = snapshot.chunks([state.path]).get(state.path, ())
         data = encode("".join(stored.chunk.text for stored in chunks), state.encoding)
-    if hashlib.sha256(data).hexdigest() != state.sha256:
-        raise StoreError(
-            f"{state.path} in version {snapshot.version} is not the file that was read.",
-            hint="Take it from another version, and run `lancebrain doctor --deep`.",
-        )
-    return data
+    return data if hashlib.sha256(data).hexdigest() == state.sha256 else None
 
 
 def _write(file: Path, data: bytes) -> None:
