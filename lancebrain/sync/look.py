@@ -136,28 +136,27 @@ def _to_read(
     manner: Manner,
 ) -> list[SourceFile]:
     """The files whose document is not there, or may not be up to date; ten thousands a second."""
-    kinds: dict[str, tuple[str | None, ...]] = {}
-    read_so: dict[tuple[str, str], bool] = {}
+    agreed: dict[tuple[str, ...], bool] = {}
     to_read: list[SourceFile] = []
     for file in files:
         path = file.path
         stat = known.get(path)
-        ending = path[path.rfind(".") :]
-        if ending not in kinds:
-            expected = expected_kind(source, extension_of(path))
-            kinds[ending] = () if expected is None else (expected, REFUSED)
-        read = (stat.kind, stat.mime) if stat is not None else ("", "")
-        if read not in read_so:
-            read_so[read] = manner.is_of(*read)
-        if (
-            stat is None
-            or not read_so[read]
-            or may_have_changed(file, stat)
-            or stat.domain != source.domain
-            or (kinds[ending] and stat.kind not in kinds[ending])
-        ):
+        if stat is None:
+            to_read.append(file)
+            continue
+        ruled = (path[path.rfind(".") :], stat.kind, stat.mime, stat.domain)
+        if ruled not in agreed:
+            agreed[ruled] = _is_read_so(source, extension_of(path), stat, manner)
+        if not agreed[ruled] or may_have_changed(file, stat):
             to_read.append(file)
     return to_read
+
+
+def _is_read_so(source: Source, extension: str, stat: DocumentStat, manner: Manner) -> bool:
+    """Whether a document would be read and labelled today as it was."""
+    expected = expected_kind(source, extension)
+    is_kind = expected is None or stat.kind in (expected, REFUSED)
+    return is_kind and stat.domain == source.domain and manner.is_of(stat.kind, stat.mime)
 
 
 def _discover(
