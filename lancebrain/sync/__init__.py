@@ -2,6 +2,7 @@
 
 from .collector import Change
 from .engine import Engine
-from .run import Run, Wanted
+from .run import Run
+from .wanted import Wanted
 
 __all__ = ["Change", "Engine", "Run", "Wanted"]

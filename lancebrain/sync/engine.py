@@ -20,8 +20,9 @@ from .backfill import Backfill
 from .collector import Change
 from .known import KnownDocuments
 from .lookrecord import LookRecord
-from .run import Run, Wanted
+from .run import Run
 from .vectors import OTHER_MODEL_HINT, Vectors
+from .wanted import Wanted
 
 if TYPE_CHECKING:
     from lancebrain.config import Settings

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,6 +23,7 @@ from .look import look
 from .lookrecord import LookRecord
 from .removals import is_mass
 from .vectors import Vectors, missing
+from .wanted import Wanted
 
 if TYPE_CHECKING:
     from lancebrain.config import Settings
@@ -54,27 +54,6 @@ _COUNTED = (
     "reused",
 )
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a sync is asked to do.
-
-    Attributes:
-        scope: document paths, folders or source names to look at; None for all sources.
-        dry_run: write nothing.
-        agreed: a person confirmed the removals.
-        dropped: names of sources whose documents are to go, unless the settings name them.
-        seen_gone: document paths and folders that the watcher saw go.
-        text_only: no text is embedded, however few there are; a backfill does it later.
-    """
-
-    scope: Sequence[str] | None = None
-    dry_run: bool = False
-    agreed: bool = False
-    dropped: Collection[str] = ()
-    seen_gone: Collection[str] = ()
-    text_only: bool = False
 
 
 class Run:

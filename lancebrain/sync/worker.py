@@ -20,7 +20,8 @@ from .collector import Change
 from .dirty import Dirty
 from .events import Hints
 from .following import Following
-from .run import Run, Wanted
+from .run import Run
+from .wanted import Wanted
 from .watchstate import WatchRecord, WatchState
 
 if TYPE_CHECKING:
