@@ -13,6 +13,7 @@ _BENCHMARKS = {
     "index": "a first index, a second look: time and memory, and how much of it is the model",
     "search": "the time of a question at a number of chunks, beside the model's own time",
     "quality": "nDCG@10 on labelled questions: keyword, vector, fused",
+    "versions": "rolling back and forth; many edits: room, time, answers as of checkpoints",
     "sync": "embeddings, rows and time after edits of all kinds",
     "sessions": "reading session logs, beside a plain read",
 }
