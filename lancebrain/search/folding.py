@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 SAME = 0.9
-"""Share of common shingles (Jaccard) from which two texts are near-identical."""
+"""Share of common parts (Jaccard) from which two texts are near-identical."""
 
-_SHINGLE_CHARS = 8
+_PART_CHARS = 4  # of a text without spaces; else the parts are its words
+_LONG_WORD_CHARS = 12  # on average: then there are no spaces to speak of
 _SHORTEST_CHARS = 80  # a shorter text differs by little even where it differs in what matters
 _NEAR_SCORE = 0.1  # near-identical texts have near scores, so no others are compared
 _LENGTH_RATIO = 0.9  # follows from SAME
@@ -23,7 +24,7 @@ class Ranked:
     """A candidate with its score.
 
     Attributes:
-        text: folded, white space collapsed.
+        text: folded, without white space around it.
         terms: those of the question that it holds, so that one that holds what was asked is
             never folded into one that does not.
     """
@@ -55,11 +56,11 @@ def distinct(ranked: Sequence[Ranked], count: int) -> list[Group]:
     """
     groups: list[Group] = []
     by_text: dict[str, Group] = {}
-    shingles: dict[tuple[str, int], frozenset[str]] = {}
+    parts: dict[str, frozenset[str]] = {}
     for candidate in ranked:
         group = by_text.get(candidate.text)
         if group is None and len(groups) < count:
-            group = next((g for g in groups if _alike(g.first, candidate, shingles)), None)
+            group = next((g for g in groups if _alike(g.first, candidate, parts)), None)
             if group is None:
                 groups.append(Group(candidate))
                 by_text[candidate.text] = groups[-1]
@@ -70,21 +71,22 @@ def distinct(ranked: Sequence[Ranked], count: int) -> list[Group]:
     return groups
 
 
-def _alike(first: Ranked, second: Ranked, shingles: dict[tuple[str, int], frozenset[str]]) -> bool:
+def _alike(first: Ranked, second: Ranked, parts: dict[str, frozenset[str]]) -> bool:
     shorter, longer = sorted((len(first.text), len(second.text)))
     if shorter < _SHORTEST_CHARS or shorter < _LENGTH_RATIO * longer:
         return False
     if first.score - second.score > _NEAR_SCORE or first.terms != second.terms:
         return False
-    one, other = (
-        shingles.setdefault(it.key, _shingles(it.text))
-        if it.key not in shingles
-        else shingles[it.key]
-        for it in (first, second)
-    )
+    for text in (first.text, second.text):
+        if text not in parts:
+            parts[text] = _parts(text)
+    one, other = parts[first.text], parts[second.text]
     common = len(one & other)
     return common >= SAME * (len(one) + len(other) - common)
 
 
-def _shingles(text: str) -> frozenset[str]:
-    return frozenset(text[at : at + _SHINGLE_CHARS] for at in range(len(text) - _SHINGLE_CHARS + 1))
+def _parts(text: str) -> frozenset[str]:
+    words = text.split()
+    if len(text) <= _LONG_WORD_CHARS * len(words):
+        return frozenset(words)
+    return frozenset(text[at : at + _PART_CHARS] for at in range(len(text) - _PART_CHARS + 1))

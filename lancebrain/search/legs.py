@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lancebrain.embedders import Embedder
-from lancebrain.search.question import Question, collapsed
+from lancebrain.search.question import Question, collapsed, occurs
 from lancebrain.search.terms import fold
 from lancebrain.store import Candidate, Snapshot
 from lancebrain.types import Filter
@@ -52,7 +52,7 @@ def by_keyword(
         phrases = tuple(collapsed(phrase) for phrase in question.phrases)
         if not found:
             rows = _scan(snapshot, max(question.phrases, key=len), wanted, limit)
-            found = _by_key(row for row in rows if holds(collapsed(row.text), phrases))
+            found = _by_key(row for row in rows if holds(fold(row.text), phrases))
         if found:
             return KeywordLeg(found, phrases)
         quoted = ", ".join(f'"{phrase}"' for phrase in question.phrases)
@@ -80,7 +80,7 @@ def by_vector(
 
 def holds(text: str, phrases: Iterable[str]) -> bool:
     """Whether a folded text holds every phrase."""
-    return all(phrase in text for phrase in phrases)
+    return all(occurs(phrase, text) for phrase in phrases)
 
 
 def _identifier(snapshot: Snapshot, unit: str, wanted: Filter, limit: int) -> list[Candidate]:
@@ -109,7 +109,7 @@ def _add(found: dict[Key, Candidate], rows: Iterable[Candidate], unit: str) -> N
     """Take in rows that are not there, scored as if the unit were the best of the words."""
     best = max((candidate.score for candidate in found.values()), default=1.0)
     for row in rows:
-        score = best * _saturation(collapsed(row.text).count(collapsed(unit)), len(row.text))
+        score = best * _saturation(fold(row.text).count(fold(unit)), len(row.text))
         found.setdefault((row.path, row.chunk_index), replace(row, score=score))
 
 

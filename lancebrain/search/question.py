@@ -101,8 +101,16 @@ def parse(typed: str) -> Question:
 
 
 def collapsed(text: str) -> str:
-    """Folded, with every run of white space as one space: a line end does not part a phrase."""
+    """Folded, with every run of white space as one space."""
     return " ".join(fold(text).split())
+
+
+def occurs(phrase: str, text: str) -> bool:
+    """Whether a collapsed phrase stands in a folded text; a line end does not part it."""
+    if phrase in text or " " not in phrase:
+        return phrase in text
+    # Nearly always a word is missing, and the text need not be written anew to tell.
+    return all(word in text for word in phrase.split()) and phrase in " ".join(text.split())
 
 
 def _quoted(match: regex.Match[str]) -> str:

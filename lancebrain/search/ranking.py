@@ -14,8 +14,8 @@ from lancebrain.search.folding import Ranked
 from lancebrain.search.fusion import fuse
 from lancebrain.search.languages import unspoken
 from lancebrain.search.legs import Key, KeywordLeg
-from lancebrain.search.question import MAX_CHARS, Question, collapsed
-from lancebrain.search.terms import held
+from lancebrain.search.question import MAX_CHARS, Question, occurs
+from lancebrain.search.terms import fold, held
 from lancebrain.store import Candidate, Snapshot
 from lancebrain.types import Query
 
@@ -81,7 +81,7 @@ def fused(
         weight: the vectors' share, 0 to 1.
     """
     candidates = dict(by_vector) | by_keyword.found
-    texts = {key: collapsed(candidate.text) for key, candidate in candidates.items()}
+    texts = {key: fold(candidate.text).strip() for key, candidate in candidates.items()}
     keys = [
         key
         for key, text in texts.items()
@@ -96,7 +96,7 @@ def fused(
         np.array(bm25),
         np.array([len(terms[key]) / asked if asked else 1.0 for key in keys]),
         # By meaning alone, the letter of the question does not count.
-        np.array([weight < 1 and question.folded in texts[key] for key in keys], dtype=bool),
+        np.array([weight < 1 and occurs(question.folded, texts[key]) for key in keys], dtype=bool),
         weight=weight,
     )
     # Beyond the first hundred all scaled cosines are 0, as is all that covers no term: then the

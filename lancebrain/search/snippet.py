@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 import regex
-from wcwidth import wcwidth
 
+from lancebrain.chunking import display_width
 from lancebrain.search.terms import fold
 
 WIDTH = 240
-"""Of a snippet, in columns of a terminal; a CJK character takes two."""
+"""Of a snippet in columns, by ``chunking.display_width``."""
 
 _BEFORE = 0.25  # share of the room that goes to what leads up to the match
 _MOST_MATCHES = 200
@@ -36,7 +36,8 @@ _INVISIBLE = regex.compile(
 )
 _JOINER = regex.compile("(?<![\\p{L}\\p{M}\\p{Emoji}\ufe0f])[\u200c\u200d]+|[\u200c\u200d]{2,}")
 _PILED_UP = regex.compile(r"(\p{M}{8})\p{M}+")
-_ENCODED = regex.compile(r"(?<![A-Za-z0-9+/=_-])([A-Za-z0-9+/=_-]{12})[A-Za-z0-9+/=_-]{88,}")
+_ENCODED_CHARS = 100  # a longer run is data, not a word
+_ENCODED = regex.compile(r"([A-Za-z0-9+/=_-]{12})[A-Za-z0-9+/=_-]{88,}+")
 _FRONTMATTER = regex.compile(
     r"\A\s*(---|\+\+\+)[ \t]*\r?\n.*?^(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)",
     regex.DOTALL | regex.MULTILINE,
@@ -53,8 +54,7 @@ def snippet(text: str, wanted: Sequence[str], *, width: int = WIDTH) -> str:
             stretch is the chunk's beginning.
         width: of the result in columns, at most, with the ellipses.
     """
-    # Base64 of a picture would fill the snippet and tell nothing.
-    clean = safe_line(_ENCODED.sub(r"\1…", without_frontmatter(text)))
+    clean = safe_line(without_frontmatter(text))
     columns = _columns_before(clean)
     if columns[-1] <= width:
         return clean
@@ -74,7 +74,11 @@ def safe_line(text: str) -> str:
     plain = _INVISIBLE.sub("", _ESCAPE.sub("", text))
     if not plain.isascii():
         plain = _PILED_UP.sub(r"\1", _JOINER.sub("", plain))
-    return " ".join(plain.split())
+    return " ".join(
+        # Base64 of a picture would fill the line and tell nothing.
+        word if len(word) < _ENCODED_CHARS else _ENCODED.sub(r"\1…", word)
+        for word in plain.split()
+    )
 
 
 def without_frontmatter(text: str) -> str:
@@ -164,9 +168,5 @@ def _columns_before(clean: str) -> Sequence[int]:
     """The width of the text before each character, and of all of it."""
     if clean.isascii():
         return range(len(clean) + 1)
-    return [0, *accumulate(map(_columns, clean))]
-
-
-def _columns(char: str) -> int:
-    # U+FE0F asks for the wide, coloured form of the character before it.
-    return 1 if char == "\ufe0f" else max(0, wcwidth(char))
+    widths = {char: display_width(char) for char in set(clean)}
+    return [0, *accumulate(map(widths.__getitem__, clean))]
