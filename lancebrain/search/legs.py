@@ -65,7 +65,8 @@ def by_keyword(
     for unit in question.short_words[:_MOST_UNITS]:
         if _holding(found, unit) < enough:
             _add(found, _scan(snapshot, unit, wanted, limit), unit)
-    if not found and len(question.text) <= _LONGEST_NEEDLE:
+    looked_for = {*question.identifiers[:_MOST_UNITS], *question.short_words[:_MOST_UNITS]}
+    if not found and question.text not in looked_for and len(question.text) <= _LONGEST_NEEDLE:
         _add(found, _scan(snapshot, question.text, wanted, limit), question.text)
     return KeywordLeg(found)
 
