@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lancebrain.chunking import chunk, embedding_text
 from lancebrain.embedders import Embedder, embedder_spec, load_embedder, usem3
+from lancebrain.embedders.texts import windows
 from lancebrain.errors import EmbedderError
 from lancebrain.readers import read
 from lancebrain.types import Document
@@ -94,7 +95,7 @@ def test_the_tail_of_a_long_text_is_not_lost(engine: Embedder) -> None:
 def test_the_end_of_a_text_of_the_greatest_length_in_one_piece_counts(engine: Embedder) -> None:
     body = ("Gardens need water. " * 200)[: usem3.MAX_CHARS - 30]
     one, other = engine.embed_passages([body + "Volcanoes erupt with hot lava.", body])
-    assert usem3.windows(body + "Volcanoes erupt with hot lava.") == [
+    assert windows(body + "Volcanoes erupt with hot lava.", usem3.MAX_CHARS) == [
         body + "Volcanoes erupt with hot lava."
     ]
     assert np.abs(one - other).max() > 1e-3
@@ -110,21 +111,22 @@ def test_what_is_embedded_of_a_chunk_is_embedded_in_one_piece(word: str) -> None
     chunks = chunk(document)
     assert len(chunks) > 1
     for one in chunks:
-        assert len(usem3.windows(embedding_text("md", one.heading_path, one.text))) == 1
+        given = embedding_text("md", one.heading_path, one.text)
+        assert len(windows(given, usem3.MAX_CHARS)) == 1
 
 
 @given(st.text(alphabet="ab \n\t索", max_size=200), st.integers(1, 60))
 @settings(max_examples=200, deadline=None)
 def test_windows_joined_are_the_text_and_none_is_too_long(unit: str, times: int) -> None:
     text = unit * times
-    pieces = usem3.windows(text)
+    pieces = windows(text, usem3.MAX_CHARS)
     assert "".join(pieces) == text
     assert all(len(piece) <= usem3.MAX_CHARS for piece in pieces)
     assert all(pieces) or text == ""
 
 
 def test_windows_are_cut_at_white_space_where_there_is_some() -> None:
-    pieces = usem3.windows("word " * 1_000)
+    pieces = windows("word " * 1_000, usem3.MAX_CHARS)
     assert all(piece.endswith(" ") for piece in pieces[:-1])
 
 

@@ -95,11 +95,13 @@ class Access:
         Raises:
             EmbedderError: it cannot be loaded.
         """
-        from lancebrain.embedders import load_embedder
+        from lancebrain.embedders import EngineOptions, load_embedder
 
         with self._loading:
             if self._embedder is None:
-                self._embedder = load_embedder(self.settings.model, threads=self.settings.threads)
+                self._embedder = load_embedder(
+                    self.settings.model, EngineOptions(threads=self.settings.threads)
+                )
             return self._embedder
 
     def embedder_for(self, store: Store) -> Embedder:

