@@ -58,11 +58,13 @@ def by_keyword(table: Table, query: str, where: str, limit: int) -> list[Candida
     return _taken(search, "_score", where, limit)
 
 
-def by_vector(table: Table, vector: NDArray[np.float32], where: str, limit: int) -> list[Candidate]:
+def by_vector(
+    table: Table, column: str, vector: NDArray[np.float32], where: str, limit: int
+) -> list[Candidate]:
     """Nearest chunks by cosine similarity; rows without a vector are left out."""
     if limit <= 0:
         return []
-    search = table.search(vector, vector_column_name="vector", query_type="vector")
+    search = table.search(vector, vector_column_name=column, query_type="vector")
     search = search.distance_type("cosine").nprobes(_PROBES).refine_factor(_REFINE_FACTOR)
     found = _taken(search, "_distance", where, limit)
     return [replace(c, score=1.0 - c.score) for c in found]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from .connection import Connection, table_folder
 from .manifests import identity
-from .schema import StoreInfo, info_of
+from .schema import StoreInfo
 from .snapshot import Snapshot
 from .writer import Writer
 
@@ -78,9 +78,9 @@ class Handles:
         self._latest = self._snapshot()
 
     def _snapshot(self) -> Snapshot:
-        table = self._connection.open()
-        self.info: StoreInfo = info_of(table.schema, where=str(self._folder))
-        return Snapshot(table, self._folder, self._reopened)
+        snapshot = Snapshot(self._connection.open(), self._folder, self._reopened)
+        self.info: StoreInfo = snapshot.info
+        return snapshot
 
     def _reopened(self) -> Table:
         self.follow()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .schema import EMBEDDED_ROWS
+from .schema import EMBEDDED_ROWS, vector_columns
 
 if TYPE_CHECKING:
     from .connection import Table
@@ -74,7 +74,7 @@ def rebuild(table: Table) -> list[str]:
 def vectors_due(table: Table) -> bool:
     """Whether to build the vector index: there are enough vectors for one and it is not there,
     or too many are outside of it, or refreshes have left it in pieces."""
-    index = indices_of(table).get("vector")
+    index = indices_of(table).get(vector_columns(table.schema)[0])
     if index is not None:
         is_behind = index.num_unindexed_rows > _UNINDEXED_VECTORS
         return bool(is_behind or index.num_segments > _VECTOR_SEGMENTS)
@@ -83,14 +83,20 @@ def vectors_due(table: Table) -> bool:
 
 def build_vectors(table: Table) -> None:
     """Build the vector index anew."""
+    build_vectors_of(table, vector_columns(table.schema)[0], int(table.count_rows(EMBEDDED_ROWS)))
+
+
+def build_vectors_of(table: Table, column: str, rows: int) -> None:
+    """Build the vector index of a column, if it has enough vectors for one."""
     from lancedb.index import IvfRq
 
-    rows = int(table.count_rows(EMBEDDED_ROWS))
+    if rows < _VECTOR_INDEX_ROWS:
+        return
     # Four bits a dimension find 99.8 % of the first hundred, three 99.3, two 89.
     config = IvfRq(
         distance_type="cosine", num_bits=4, num_partitions=max(1, rows // _PARTITION_ROWS)
     )
-    table.create_index("vector", config=config, replace=True)
+    table.create_index(column, config=config, replace=True)
 
 
 def is_behind(table: Table, share: float = UNINDEXED_SHARE) -> bool:

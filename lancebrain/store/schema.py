@@ -5,12 +5,16 @@ row at ``chunk_index = -1`` that carries its state in the struct ``doc``, beside
 A row that was removed stays as a tombstone (every other column null) until maintenance deletes
 it, so that removing costs no more than updating. ``embedded`` says of a chunk row whether its
 vector is there, and is null on every other row.
+
+The column of vectors is called ``vector`` until the model changes; then it is ``vector_2`` and so
+on, each with the model that its vectors are of in its own metadata. Only what reads a table and
+what writes to it know of that (``Snapshot``, ``Writer.merge``): everywhere else it is ``vector``.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -18,6 +22,7 @@ import pyarrow as pa
 from lancebrain.errors import IndexMismatchError, StoreError
 
 TABLE_NAME = "chunks"
+VECTOR = "vector"
 SCHEMA_VERSION = 1
 """Raised whenever a column is added, dropped or given another meaning."""
 
@@ -96,7 +101,7 @@ def table_schema(info: StoreInfo) -> pa.Schema:
             pa.field("chunk_index", pa.int64(), nullable=False),
             pa.field("text", pa.string()),
             pa.field("chunk_hash", pa.string()),
-            pa.field("vector", vector_type(info.dim)),
+            pa.field(VECTOR, vector_type(info.dim)),
             pa.field("embedded", pa.bool_()),
             pa.field("source", pa.string()),
             pa.field("domain", pa.string()),
@@ -117,6 +122,32 @@ def table_schema(info: StoreInfo) -> pa.Schema:
 def vector_type(dim: int) -> pa.DataType:
     """The Arrow type of a vector of ``dim`` components."""
     return pa.list_(pa.float32(), dim)
+
+
+def vector_columns(schema: pa.Schema) -> list[str]:
+    """The columns of vectors. The first is in use; another is left of a change of the model that
+    was cut short."""
+    return [name for name in schema.names if name == VECTOR or name.startswith(f"{VECTOR}_")]
+
+
+def next_vector_field(schema: pa.Schema, *, model: str, fingerprint: str, dim: int) -> pa.Field:
+    """The column for the vectors of another model."""
+    *_, last = vector_columns(schema)
+    number = int(last.rpartition("_")[2]) if "_" in last else 1
+    about = {_PREFIX + "model": model, _PREFIX + "fingerprint": fingerprint}
+    return pa.field(f"{VECTOR}_{number + 1}", vector_type(dim), metadata=about)
+
+
+def physical(
+    columns: Sequence[str] | Mapping[str, str], in_use: str
+) -> Sequence[str] | Mapping[str, str]:
+    """Columns to select, or expressions by name, with ``vector`` as it is called in a table."""
+    if in_use == VECTOR:
+        return columns
+    named = columns if isinstance(columns, Mapping) else {name: name for name in columns}
+    if VECTOR not in named.values():
+        return columns
+    return {name: in_use if what == VECTOR else what for name, what in named.items()}
 
 
 def info_of(schema: pa.Schema, *, where: str) -> StoreInfo:
@@ -142,10 +173,13 @@ def info_of(schema: pa.Schema, *, where: str) -> StoreInfo:
             f"{SCHEMA_VERSION}.",
             hint="Upgrade LanceBrain (pip install --upgrade lancebrain).",
         )
+    vector = schema.field(vector_columns(schema)[0])
+    # Of a table whose model was changed: said of the column that is in use.
+    metadata |= {k.decode(): v.decode() for k, v in (vector.metadata or {}).items()}
     return StoreInfo(
         model=metadata[_PREFIX + "model"],
         fingerprint=metadata[_PREFIX + "fingerprint"],
-        dim=int(metadata[_PREFIX + "dim"]),
+        dim=vector.type.list_size,
         schema_version=int(version),
         chunking_version=int(metadata[_PREFIX + "chunking_version"]),
         table_id=metadata[_PREFIX + "table_id"],

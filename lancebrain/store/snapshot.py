@@ -6,21 +6,19 @@ Removed rows (tombstones) are left out of all of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lancebrain.errors import StoreError
 from lancebrain.kinds import LOGS
 from lancebrain.types import DOCUMENT_ROW, DocumentState, Filter, Problem, StoredChunk
 
 from . import candidates, filters
 from .candidates import Candidate
-from .connection import table_folder
 from .decode import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -31,43 +29,30 @@ from .decode import (
     matrix_of,
     stored_chunks,
 )
-from .failures import as_store_error, is_missing_data, translated
 from .locations import Location
-from .manifests import identity
+from .one_version import KEY, ROW_ID, VALUES_A_QUERY, Key, OneVersion, batches, keyed
 from .passages import PASSAGE_COLUMNS, Passages, passages_of
-from .schema import CHUNK_ROWS, DOCUMENT_ROWS, EMBEDDED_ROWS, LIVE_ROWS, PENDING_ROWS
+from .schema import (
+    CHUNK_ROWS,
+    DOCUMENT_ROWS,
+    EMBEDDED_ROWS,
+    LIVE_ROWS,
+    PENDING_ROWS,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .connection import Table
 
-_VALUES_A_QUERY = 500
-"""Terms of an IN list or OR chain in one query: thousands are slow, tens of thousands crash."""
-_T = TypeVar("_T")
-Key = tuple[str, int]
-KEY = ("path", "chunk_index")
-ROW_ID = "_rowid"
 
-
-class Snapshot:
-    """One version, immutable.
-
-    Should the data of a version vanish under a snapshot of the latest one (cleaned up, or the
-    index rebuilt, by another process), it moves to the newest version once and reads that.
-
-    Attributes:
-        version: that all reads see.
-        identity: of the version, see :func:`manifests.identity`.
-    """
+class Snapshot(OneVersion):
+    """One version, immutable; see also :class:`OneVersion`."""
 
     def __init__(self, table: Table, folder: Path, reopen: Callable[[], Table] | None) -> None:
-        self._table = table
-        self._folder = folder
-        self._reopen = reopen
-        self._pending: int | None = None
+        super().__init__(table, folder, reopen)
+        self._pending: tuple[object, int] | None = None
         self._of_projects: tuple[object, str] = (None, "")
-        self._see_version()
 
     def documents(self, paths: Sequence[str] | None = None) -> dict[str, DocumentState]:
         """Document states by path, of all documents or of those given; unknown ones left out."""
@@ -134,7 +119,7 @@ class Snapshot:
         A path without chunks is left out.
         """
         by_path: dict[str, list[StoredChunk]] = {}
-        for batch in _batches(list(dict.fromkeys(paths))):
+        for batch in batches(list(dict.fromkeys(paths))):
             where = filters.all_of(CHUNK_ROWS, filters.one_of("path", batch))
             rows = self._scan(where, CHUNK_COLUMNS).sort_by("chunk_index")
             for chunk in stored_chunks(rows):
@@ -148,7 +133,7 @@ class Snapshot:
 
     def whole_rows(self, keys: Sequence[Key]) -> pa.Table:
         """The chunk rows of these keys with all columns of the table; unknown ones left out."""
-        return self._take(self._row_ids(keys), self._table.schema.names)
+        return self._take(self._row_ids(keys), self._columns)
 
     def located(self, keys: Sequence[Key]) -> dict[Key, Location]:
         """Rank and lines of these chunks within their documents; unknown ones are left out."""
@@ -162,13 +147,13 @@ class Snapshot:
         paths = list(dict.fromkeys(path for path, _ in keys))
         # The kind tells rows from tombstones here: a condition would go through every row's key.
         columns = [*KEY, "line_count", "kind", ROW_ID]
-        scans = [self._scan(filters.one_of("path", batch), columns) for batch in _batches(paths)]
+        scans = [self._scan(filters.one_of("path", batch), columns) for batch in batches(paths)]
         if not scans:
             return Passages({}, {}, {})
         there = pa.concat_tables(scans)
         there = there.filter(pc.is_valid(there["kind"]))
         wanted = set(keys) | {(path, DOCUMENT_ROW) for path in paths}
-        row_ids = [row_id for key, row_id in _keyed(there, ROW_ID) if key in wanted]
+        row_ids = [row_id for key, row_id in keyed(there, ROW_ID) if key in wanted]
         return passages_of(self._take(row_ids, PASSAGE_COLUMNS), there)
 
     def vectors(self, chunk_hashes: Sequence[str]) -> dict[str, NDArray[np.float32]]:
@@ -177,7 +162,7 @@ class Snapshot:
         if not wanted:
             return {}
         where = EMBEDDED_ROWS
-        if len(wanted) <= _VALUES_A_QUERY:
+        if len(wanted) <= VALUES_A_QUERY:
             where = filters.all_of(where, filters.one_of("chunk_hash", wanted))
         rows = self._scan(where, ["chunk_hash", ROW_ID])
         rows = rows.filter(pc.is_in(rows["chunk_hash"], pa.array(wanted, pa.string())))
@@ -204,13 +189,13 @@ class Snapshot:
         chunks = stored_chunks(self._take(pending[ROW_ID].take(order).to_pylist(), CHUNK_COLUMNS))
         by_key = {(chunk.path, chunk.chunk_index): chunk for chunk in chunks}
         first = pending.take(order)
-        return [by_key[key] for key, _ in _keyed(first, ROW_ID)]
+        return [by_key[key] for key, _ in keyed(first, ROW_ID)]
 
     def pending(self) -> int:
         """How many chunks have no vector."""
-        if self._pending is None:
-            self._pending = self._count(PENDING_ROWS)
-        return self._pending
+        if self._pending is None or self._pending[0] != self.identity:
+            self._pending = (self.identity, self._count(PENDING_ROWS))
+        return self._pending[1]
 
     def document_count(self) -> int:
         """How many documents there are."""
@@ -250,7 +235,9 @@ class Snapshot:
             limit: how many at most.
         """
         where = self.where(wanted)
-        return self._read(lambda table: candidates.by_vector(table, vector, where, limit))
+        return self._read(
+            lambda table: candidates.by_vector(table, self._vector, vector, where, limit)
+        )
 
     def to_arrow(
         self, columns: Sequence[str] | None = None, *, where: str | None = None
@@ -261,7 +248,7 @@ class Snapshot:
             columns: names; all by default.
             where: SQL that narrows them further.
         """
-        wanted = list(columns) if columns is not None else self._table.schema.names
+        wanted = list(columns) if columns is not None else self._columns
         return self._scan(filters.all_of(LIVE_ROWS, where or ""), wanted)
 
     def _document_rows(
@@ -270,61 +257,14 @@ class Snapshot:
         if paths is None:
             return self._scan(DOCUMENT_ROWS, columns)
         wanted = list(dict.fromkeys(paths))
-        if len(wanted) > 2 * _VALUES_A_QUERY:
+        if len(wanted) > 2 * VALUES_A_QUERY:
             rows = self._scan(DOCUMENT_ROWS, columns)
             return rows.filter(pc.is_in(rows["path"], pa.array(wanted, pa.string())))
         parts = [
             self._scan(filters.all_of(DOCUMENT_ROWS, filters.one_of("path", batch)), columns)
-            for batch in _batches(wanted)
+            for batch in batches(wanted)
         ]
         return pa.concat_tables(parts) if parts else self._scan("false", columns)
-
-    def _scan(self, where: str, columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
-        selected = dict(columns) if isinstance(columns, Mapping) else list(columns)
-        return self._read(lambda table: table.search().where(where).select(selected).to_arrow())
-
-    def _row_ids(self, keys: Sequence[Key]) -> list[int]:
-        wanted = dict.fromkeys(keys)
-        row_ids: list[int] = []
-        for batch in _batches(list(wanted)):
-            where = filters.all_of(CHUNK_ROWS, filters.keys_sql(batch))
-            places = self._scan(where, [*KEY, ROW_ID])
-            row_ids += (row_id for key, row_id in _keyed(places, ROW_ID) if key in wanted)
-        return row_ids
-
-    def _take(self, row_ids: list[int], columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
-        """Rows by id, in no defined order; ids are good within one version."""
-        if not row_ids:
-            return self._scan("false", columns)
-        selected = dict(columns) if isinstance(columns, Mapping) else list(columns)
-        return self._read(lambda table: table.take_row_ids(row_ids).select(selected).to_arrow())
-
-    def _count(self, where: str) -> int:
-        return self._read(lambda table: int(table.count_rows(where)))
-
-    def _read(self, read: Callable[[Table], _T]) -> _T:
-        try:
-            return read(self._table)
-        except (RuntimeError, OSError, ValueError) as error:
-            if not is_missing_data(error) or self._is_there():
-                raise as_store_error(error, self._folder, "reading it") from error
-            if self._reopen is None:
-                raise StoreError(
-                    f"Version {self.version} of the index in {self._folder} was cleaned up.",
-                    hint="Choose a newer one from `lancebrain history`.",
-                ) from error
-        with translated(self._folder, "reading it"):
-            self._table = self._reopen()
-            self._see_version()
-            return read(self._table)
-
-    def _see_version(self) -> None:
-        self.version: int = self._table.version
-        self.identity = identity(table_folder(self._folder), self.version)
-        self._pending = None
-
-    def _is_there(self) -> bool:
-        return self.identity == identity(table_folder(self._folder), self.version)
 
 
 def valid_rows(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:
@@ -333,14 +273,3 @@ def valid_rows(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:
         lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
         valid: NDArray[np.bool_] = np.abs(lengths - 1) < 1e-3
     return valid
-
-
-def _keyed(rows: pa.Table, column: str) -> Iterator[tuple[Key, Any]]:
-    """The key of each row with its value in another column."""
-    paths, indexes, values = (rows[name].to_pylist() for name in (*KEY, column))
-    return zip(zip(paths, indexes, strict=True), values, strict=True)
-
-
-def _batches(values: Sequence[_T]) -> Iterator[Sequence[_T]]:
-    for at in range(0, len(values), _VALUES_A_QUERY):
-        yield values[at : at + _VALUES_A_QUERY]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .manifests import manifest_file
+from .schema import VECTOR, vector_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +42,11 @@ class Writer:
     def merge(self, rows: pa.Table) -> int:
         """Write rows, in place of those with the same keys, and return the new version."""
         with self.durably() as table:
+            in_use, *left_over = vector_columns(table.schema)
+            if left_over:
+                table.drop_columns(left_over)
+            names = [in_use if name == VECTOR else name for name in rows.column_names]
+            rows = rows.rename_columns(names)
             merge = table.merge_insert(["path", "chunk_index"])
             merge = merge.when_matched_update_all().when_not_matched_insert_all()
             # Without "null" LanceDB refuses vectors that are missing; bad ones never get here.

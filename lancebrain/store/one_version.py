@@ -1,0 +1,123 @@
+"""How a version is read: the scans that a snapshot's questions are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lancebrain.errors import StoreError
+
+from . import filters
+from .connection import table_folder
+from .failures import as_store_error, is_missing_data, translated
+from .manifests import identity
+from .schema import CHUNK_ROWS, info_of, physical, table_schema, vector_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .connection import Table
+
+VALUES_A_QUERY = 500
+"""Terms of an IN list or OR chain in one query: thousands are slow, tens of thousands crash."""
+_T = TypeVar("_T")
+Key = tuple[str, int]
+KEY = ("path", "chunk_index")
+ROW_ID = "_rowid"
+
+
+class OneVersion:
+    """One version of the table.
+
+    Should the data of a version vanish under one that was the latest (cleaned up, or the index
+    rebuilt, by another process), it moves to the newest version once and reads that.
+
+    Args:
+        table: a handle of its own, at the version.
+        folder: the index folder.
+        reopen: gives a handle at the newest version; None for a version that is to stay.
+
+    Attributes:
+        version: that all reads see.
+        identity: of the version, see :func:`manifests.identity`.
+        info: what this version was built with; an earlier one may be of another model.
+    """
+
+    def __init__(self, table: Table, folder: Path, reopen: Callable[[], Table] | None) -> None:
+        self._table = table
+        self._folder = folder
+        self._reopen = reopen
+        self._see_version()
+
+    def _scan(self, where: str, columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
+        return self._read(
+            lambda table: table.search().where(where).select(self._selected(columns)).to_arrow()
+        )
+
+    def _row_ids(self, keys: Sequence[Key]) -> list[int]:
+        wanted = dict.fromkeys(keys)
+        row_ids: list[int] = []
+        for batch in batches(list(wanted)):
+            where = filters.all_of(CHUNK_ROWS, filters.keys_sql(batch))
+            places = self._scan(where, [*KEY, ROW_ID])
+            row_ids += (row_id for key, row_id in keyed(places, ROW_ID) if key in wanted)
+        return row_ids
+
+    def _take(self, row_ids: list[int], columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
+        """Rows by id, in no defined order; ids are good within one version."""
+        if not row_ids:
+            return self._scan("false", columns)
+        return self._read(
+            lambda table: table.take_row_ids(row_ids).select(self._selected(columns)).to_arrow()
+        )
+
+    def _count(self, where: str) -> int:
+        return self._read(lambda table: int(table.count_rows(where)))
+
+    def _read(self, read: Callable[[Table], _T]) -> _T:
+        try:
+            return read(self._table)
+        except (RuntimeError, OSError, ValueError) as error:
+            if not is_missing_data(error) or self._is_there():
+                raise as_store_error(error, self._folder, "reading it") from error
+            if self._reopen is None:
+                raise StoreError(
+                    f"Version {self.version} of the index in {self._folder} was cleaned up.",
+                    hint="Choose a newer one from `lancebrain history`.",
+                ) from error
+        with translated(self._folder, "reading it"):
+            self._table = self._reopen()
+            self._see_version()
+            return read(self._table)
+
+    def _see_version(self) -> None:
+        self.version: int = self._table.version
+        schema = self._table.schema
+        self.info = info_of(schema, where=str(self._folder))
+        self._vector = vector_columns(schema)[0]
+        self.identity = identity(table_folder(self._folder), self.version)
+
+    def _selected(self, columns: Sequence[str] | Mapping[str, str]) -> Any:
+        selected = physical(columns, self._vector)
+        return dict(selected) if isinstance(selected, Mapping) else list(selected)
+
+    @property
+    def _columns(self) -> list[str]:
+        columns: list[str] = table_schema(self.info).names
+        return columns
+
+    def _is_there(self) -> bool:
+        return self.identity == identity(table_folder(self._folder), self.version)
+
+
+def keyed(rows: pa.Table, column: str) -> Iterator[tuple[Key, Any]]:
+    """The key of each row with its value in another column."""
+    paths, indexes, values = (rows[name].to_pylist() for name in (*KEY, column))
+    return zip(zip(paths, indexes, strict=True), values, strict=True)
+
+
+def batches(values: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    """The values, as many at a time as a query can hold."""
+    for at in range(0, len(values), VALUES_A_QUERY):
+        yield values[at : at + VALUES_A_QUERY]
