@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from lancebrain.errors import StoreError, UsageError
-from lancebrain.store import Checkpoints, Store, rewriting
+from lancebrain.store import Checkpoints, Store, replacement, rewriting
 from lancebrain.store.connection import table_folder
 from lancebrain.types import Filter
 from lancebrain.versions import Forgot, allow, forget, history, resolve, resume, rollback
@@ -275,9 +275,9 @@ def test_a_swap_that_was_cut_short_is_finished_or_undone(
     notes: Notes, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     store, kept = notes.store, {resolve(notes.store, name) for name in ("one", "two", "latest")}
-    ready = rewriting._make_ready
+    ready = replacement.make_ready
     with store.lock(5), monkeypatch.context() as patch:
-        patch.setattr(rewriting, "_make_ready", lambda new: (ready(new), die_at(patch, step)))
+        patch.setattr(replacement, "make_ready", lambda new: (ready(new), die_at(patch, step)))
         try:
             store.rewrite(kept, without=["notes/secret.md"], counts={}, started=0.0)
         except Killed:
@@ -310,11 +310,11 @@ def test_whoever_takes_the_lock_finishes_what_was_cut_short(
 ) -> None:
     other = Store.open(notes.settings.index)
     kept = {resolve(notes.store, name) for name in ("one", "two", "latest")}
-    settle = rewriting.settle
+    settle = replacement.settle
     with notes.store.lock(5), monkeypatch.context() as patch:
-        patch.setattr(rewriting, "settle", lambda _: None)
+        patch.setattr(replacement, "settle", lambda _: None)
         notes.store.rewrite(kept, without=["notes/secret.md"], counts={}, started=0.0)
-    assert rewriting.settle is settle
+    assert replacement.settle is settle
     assert "notes/secret.md" in texts(other)
     with other.lock(5):
         assert "notes/secret.md" not in texts(other)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from .failures import translated
 
+CHECKPOINTS_FILE = "checkpoints.json"
+"""What was said of each checkpoint."""
+
 
 def write_beside(folder: Path, name: str, text: str) -> None:
     """Write a file of the index folder; durable when this returns.

@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING
 from lancebrain.errors import UsageError
 from lancebrain.moments import moment
 
-from .beside import write_beside
+from .beside import CHECKPOINTS_FILE, write_beside
 
 if TYPE_CHECKING:
     from .table import Store
 
-CHECKPOINTS_FILE = "checkpoints.json"
-"""Beside the table: what was said of each."""
 _MOST_AUTOMATIC = 20
 _WORDS = frozenset({"latest", "current"})
 

@@ -20,7 +20,7 @@ from lancebrain.errors import (
     UsageError,
 )
 
-from . import indices, rewriting
+from . import indices, replacement, tags
 from .commit_log import CommitLog
 from .connection import Connection, table_folder
 from .failures import translated
@@ -71,7 +71,7 @@ class OpenIndex:
     @staticmethod
     def exists(folder: Path) -> bool:
         """Whether there is an index in the folder."""
-        return bool(newest_manifests(table_folder(folder))) or rewriting.is_ready(folder)
+        return bool(newest_manifests(table_folder(folder))) or replacement.is_ready(folder)
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> Self:
@@ -162,7 +162,7 @@ class OpenIndex:
         except StoreError:
             if not self.exists(self.folder):
                 raise _not_found(self.folder) from None
-            if not rewriting.is_ready(self.folder):
+            if not replacement.is_ready(self.folder):
                 raise
             _settle(self.folder, read_only=self.read_only)
             latest = self._newest()
@@ -179,8 +179,8 @@ class OpenIndex:
         with self._lock.held(timeout_s):
             if not self._lock.is_nested:
                 with translated(self.folder, "finishing what was cut short"):
-                    if rewriting.is_there(self.folder):
-                        rewriting.settle(self.folder)
+                    if replacement.is_there(self.folder):
+                        replacement.settle(self.folder)
                     self._handles.follow()
             yield
 
@@ -200,6 +200,11 @@ class OpenIndex:
                     continue  # cleaned up by another process while we look
                 made[version_of(manifest)] = datetime.fromtimestamp(made_at, UTC)
         return made
+
+    def tags(self) -> dict[str, int]:
+        """Tags and the versions they name."""
+        with translated(self.folder, "reading its tags"), self._handles.probe() as table:
+            return tags.read_tags(table)
 
     def bytes(self) -> int:
         """What the index folder takes on disk."""
@@ -237,12 +242,12 @@ class OpenIndex:
 
 def _settle(folder: Path, *, read_only: bool) -> None:
     """See to a rewriting that was cut short, unless it is under way."""
-    if not rewriting.is_there(folder) or (read_only and not rewriting.is_ready(folder)):
+    if not replacement.is_there(folder) or (read_only and not replacement.is_ready(folder)):
         return
     try:
-        timeout_s = _SETTLE_TIMEOUT_S if rewriting.is_ready(folder) else 0
+        timeout_s = _SETTLE_TIMEOUT_S if replacement.is_ready(folder) else 0
         with IndexLock(folder).held(timeout_s), translated(folder, "finishing what was cut short"):
-            rewriting.settle(folder)
+            replacement.settle(folder)
     except IndexLockedError:
         return  # its maker is at it
 

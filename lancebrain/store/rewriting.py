@@ -1,12 +1,8 @@
 """Writing the table anew, so that nothing is left of some documents in any version.
 
-A new table is built in a folder of its own: the oldest version that is to stay first, then what
+A new table is built beside the old one: the oldest version that is to stay first, then what
 changed from each to the next. Rows of the documents never get into it, so neither its data nor
-its indices can hold them. Two renames put it in the place of the old one, which is deleted.
-
-Whoever is killed leaves the new folder behind. While it is not marked as ready, the old table is
-the index, and the folder is thrown away; once it is, the new one is, and the next to take the
-lock finishes the renames.
+its indices can hold them. Then it takes the place of the old one, see ``replacement``.
 """
 
 from __future__ import annotations
@@ -21,8 +17,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import indices, tags
-from .checkpoints import CHECKPOINTS_FILE
+from . import indices, replacement, tags
+from .beside import CHECKPOINTS_FILE
 from .commit_log import CommitLog
 from .connection import Connection, table_folder
 from .difference import difference
@@ -31,14 +27,11 @@ from .manifests import manifest_file, newest_manifests, version_of
 from .ranges import path_ranges
 from .schema import new_table_id, table_schema
 from .snapshot import Snapshot
-from .writer import Writer, sync_to_disk
+from .writer import Writer
 
 if TYPE_CHECKING:
-    from .table import Store
+    from .opened import OpenIndex
 
-_NEW = "rewriting"
-_OLD = "rewriting.old"
-_READY = "ready"
 _ROWS_A_READ = 20_000
 
 
@@ -57,18 +50,8 @@ class Rewritten:
     dropped: int
 
 
-def is_there(folder: Path) -> bool:
-    """Whether a rewriting is under way in an index folder, or was cut short."""
-    return (folder / _NEW).exists() or (folder / _OLD).exists()
-
-
-def is_ready(folder: Path) -> bool:
-    """Whether the new table of a rewriting is the index, though not in its place yet."""
-    return (folder / _NEW / _READY).exists()
-
-
 def rewrite(
-    store: Store,
+    store: OpenIndex,
     kept: Collection[int],
     without: Collection[str],
     *,
@@ -76,7 +59,7 @@ def rewrite(
     started: float,
 ) -> Rewritten:
     """See :meth:`lancebrain.store.Store.rewrite`; the caller holds the lock."""
-    new = store.folder / _NEW
+    new = replacement.new_folder(store.folder)
     new.mkdir()
     try:
         schema = table_schema(replace(store.info, table_id=new_table_id()))
@@ -86,39 +69,12 @@ def rewrite(
         _carry_over(store, new, numbers, version)
         CommitLog(new).record(version, "forget", counts, started)
         dropped = len(store.versions()) - len(snapshots)
-        _make_ready(new)
+        replacement.make_ready(new)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         raise
-    settle(store.folder)
+    replacement.settle(store.folder)
     return Rewritten(numbers, version, dropped)
-
-
-def settle(folder: Path) -> None:
-    """Finish a rewriting that was cut short, or undo it; the caller holds the lock."""
-    new, old = folder / _NEW, folder / _OLD
-    if is_ready(folder):
-        _take_place(folder)
-    for leftover in (new, old):
-        if leftover.exists():
-            shutil.rmtree(leftover)
-
-
-def _take_place(folder: Path) -> None:
-    """Each step can be the last one, and is skipped when it was done."""
-    new, old = folder / _NEW, folder / _OLD
-    table = table_folder(folder)
-    if table_folder(new).exists():
-        if table.exists():
-            if old.exists():
-                shutil.rmtree(old)
-            table.rename(old)
-        table_folder(new).rename(table)
-    for file in new.iterdir():
-        if file.name != _READY:
-            file.replace(folder / file.name)
-    sync_to_disk(folder)
-    (new / _READY).unlink()
 
 
 def _changes(
@@ -187,7 +143,7 @@ def _close(new: Path, numbers: Collection[int]) -> int:
     return last
 
 
-def _carry_over(store: Store, new: Path, numbers: Mapping[int, int], last: int) -> None:
+def _carry_over(store: OpenIndex, new: Path, numbers: Mapping[int, int], last: int) -> None:
     """The names of the versions and what was said of them, with their new numbers."""
     table = Connection(new).open()
     for name, version in store.tags().items():
@@ -210,11 +166,3 @@ def _carry_over(store: Store, new: Path, numbers: Mapping[int, int], last: int) 
     if hold is not None:
         version, before = (numbers.get(v, last) for v in (hold.version, hold.before))
         Hold(new).put(replace(hold, version=version, before=before))
-
-
-def _make_ready(new: Path) -> None:
-    for place in (*new.rglob("*"), new):
-        sync_to_disk(place)
-    (new / _READY).touch()
-    sync_to_disk(new / _READY)
-    sync_to_disk(new)

@@ -161,11 +161,6 @@ class Store(OpenIndex):
             now=now,
         )
 
-    def tags(self) -> dict[str, int]:
-        """Tags and the versions they name."""
-        with translated(self.folder, "reading its tags"), self._handles.probe() as table:
-            return tags.read_tags(table)
-
     def create_tag(self, name: str, version: int) -> None:
         """Name a version, which then survives every cleanup. The caller holds the lock.
 
