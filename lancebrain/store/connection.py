@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .memory import limit_arenas
+from .memory import limit_memory
 from .schema import TABLE_NAME
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Connection:
     def __init__(self, folder: Path) -> None:
         # Lance warns on stderr about ordinary things (a brute-force search); only errors count.
         os.environ.setdefault("LANCEDB_LOG", "error")
-        limit_arenas()
+        limit_memory()
         # Here and not above: the import takes seconds, and reading a hold or a log needs none.
         import lancedb
 

@@ -16,6 +16,7 @@ from . import indices, maintenance, rewriting, tags
 from .connection import table_folder
 from .failures import translated
 from .maintenance import AT_REST, MaintenanceReport, Tolerance
+from .memory import give_back
 from .opened import OpenIndex
 from .retention import due_versions
 from .rewriting import Rewritten
@@ -223,8 +224,10 @@ class Store(OpenIndex):
         """The newest version to change without changing what it holds; recorded if it moved."""
         started = time.monotonic()
         with self._writing(doing), self._handles.writer.durably() as table:
+            give_back()  # building an index is where memory peaks
             before = table.version
             yield table
             after = int(table.version)
+        give_back()
         if after != before:
             self.commits.record(after, "maintenance", {}, started)
