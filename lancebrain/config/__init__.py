@@ -10,7 +10,6 @@ from lancebrain.config.editing import (
     write_default_config,
 )
 from lancebrain.config.entries import parse_source, source_from_folder, source_name_for
-from lancebrain.config.files import find_config_file, user_config_file
 from lancebrain.config.load import load_settings
 from lancebrain.config.remembered import (
     forget_source,
@@ -19,6 +18,7 @@ from lancebrain.config.remembered import (
     remembered_sources,
 )
 from lancebrain.config.settings import Settings
+from lancebrain.places import find_config_file, user_config_file
 
 __all__ = [
     "Settings",

@@ -1,31 +1,12 @@
-"""Configuration files: where they are found, and their text as values."""
+"""Configuration files: their text as values."""
 
 from __future__ import annotations
 
 import json
-import os
 import tomllib
 from pathlib import Path
 
 from lancebrain.errors import ConfigError
-
-CONFIG_NAME = "lancebrain.toml"
-
-
-def user_config_file() -> Path:
-    """Where the configuration is that holds for every folder; it need not exist."""
-    import platformdirs
-
-    return Path(platformdirs.user_config_dir("lancebrain", appauthor=False)) / CONFIG_NAME
-
-
-def find_config_file(cwd: Path) -> Path | None:
-    """The nearest ``lancebrain.toml`` upwards from ``cwd``, else the user's, else None."""
-    for folder in (cwd, *cwd.parents):
-        if os.path.isfile(folder / CONFIG_NAME):  # noqa: PTH113 (False where not permitted)
-            return folder / CONFIG_NAME
-    own = user_config_file()
-    return own if own.is_file() else None
 
 
 def read_toml(file: Path) -> dict[str, object]:

@@ -14,10 +14,11 @@ from pydantic import ValidationError
 
 from lancebrain.config.complaints import complaint, nearest_hint, reject_unknown
 from lancebrain.config.entries import absolute, parse_sources, reject_doubles
-from lancebrain.config.files import find_config_file, parse_json, read_source_list, read_toml
+from lancebrain.config.files import parse_json, read_source_list, read_toml
 from lancebrain.config.remembered import remembered_sources
 from lancebrain.config.settings import KEYS, Settings
 from lancebrain.errors import ConfigError
+from lancebrain.places import find_config_file
 from lancebrain.types import Source
 
 PREFIX = "LANCEBRAIN_"
