@@ -138,13 +138,13 @@ class Asking:
             IndexNotFoundError: nothing was indexed yet.
             UsageError: there is no such document, passage or version.
         """
-        from lancebrain.brain.passages import read_passage
+        from lancebrain.brain.passages import look_up, passage_of
 
         if look and at is None:
             self.freshen(text_only=True)
-        return read_passage(
-            self._snapshot(at), what, before=before, after=after, sources=self.settings.sources
-        )
+        snapshot, sources = self._snapshot(at), self.settings.sources
+        found = look_up(snapshot, what, before=before, after=after, sources=sources)
+        return passage_of(snapshot, found, sources)
 
     def status(self, *, at: str | None = None) -> Status:
         """The index at a glance.

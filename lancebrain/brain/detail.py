@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lancebrain.brain.linking import Links
-from lancebrain.brain.passages import Passage, read_passage
+from lancebrain.brain.passages import Passage, look_up, passage_of
 from lancebrain.types import Filter
 
 if TYPE_CHECKING:
     from lancebrain.brain.facade import Brain
-    from lancebrain.store import Snapshot
+    from lancebrain.store import Location
     from lancebrain.types import StoredChunk
 
 
@@ -79,35 +79,23 @@ def read_detail(
     Raises:
         IndexNotFoundError, UsageError: as :meth:`Brain.show`.
     """
-    snapshot = brain._snapshot(at)
-    passage = read_passage(
-        snapshot, what, before=before, after=after, sources=brain.settings.sources
-    )
-    chunks = snapshot.chunks([passage.path]).get(passage.path, [])
-    lines = _lines(snapshot, chunks)
-    wanted_end = passage.rank_end
-    first = max(passage.rank_start, min(from_rank, wanted_end))
-    last = _page_end([size(c.chunk.text) for c in chunks], first, wanted_end, most)
-    shown = chunks[first : last + 1] if chunks else []
-    if shown:
-        passage = replace(
-            passage,
-            text="".join(stored.chunk.text for stored in shown),
-            rank_start=first,
-            rank_end=last,
-            line_start=lines[first][0],
-            line_end=lines[last][1],
-        )
-    state = snapshot.documents([passage.path])[passage.path]
+    snapshot, sources = brain._snapshot(at), brain.settings.sources
+    found = look_up(snapshot, what, before=before, after=after, sources=sources)
+    first = max(found.first, min(from_rank, found.last))
+    sizes = [size(stored.chunk.text) for stored in found.chunks]
+    last = _page_end(sizes, first, found.last, most)
+    page = replace(found, first=first, last=last)
+    shown = found.chunks[first : last + 1]
     links = Links(snapshot.matching(Filter()), snapshot.links())
+    path = found.state.path
     return Detail(
-        passage=passage,
+        passage=passage_of(snapshot, page, sources),
         ids=tuple(_id(stored) for stored in shown),
-        next_rank=last + 1 if shown and last < wanted_end else None,
-        sha256=state.sha256,
-        outline=tuple(_sections(chunks, lines)),
-        links=tuple(links.from_document(passage.path)),
-        backlinks=links.to_document(passage.path),
+        next_rank=last + 1 if shown and last < found.last else None,
+        sha256=found.state.sha256,
+        outline=tuple(_sections(found.chunks, found.places)),
+        links=tuple(links.from_document(path)),
+        backlinks=links.to_document(path),
     )
 
 
@@ -119,15 +107,10 @@ def _page_end(sizes: Sequence[int], first: int, last: int, room: int) -> int:
     return last
 
 
-def _lines(snapshot: Snapshot, chunks: Sequence[StoredChunk]) -> list[tuple[int, int]]:
-    keys = [(stored.path, stored.chunk_index) for stored in chunks]
-    places = snapshot.located(keys)
-    return [(places[key].line_start, places[key].line_end) for key in keys]
-
-
-def _sections(chunks: Sequence[StoredChunk], lines: Sequence[tuple[int, int]]) -> list[Section]:
+def _sections(chunks: Sequence[StoredChunk], places: Sequence[Location]) -> list[Section]:
     sections: list[Section] = []
-    for stored, (start, end) in zip(chunks, lines, strict=True):
+    for stored, place in zip(chunks, places, strict=True):
+        start, end = place.line_start, place.line_end
         headings = stored.chunk.heading_path
         if sections and sections[-1].heading_path == headings:
             begun = sections[-1]

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
+from lancebrain.errors import StoreError
 from lancebrain.types import Filter
 
 if TYPE_CHECKING:
@@ -72,43 +73,34 @@ def exported_chunks(snapshot: Snapshot, wanted: Filter) -> Iterator[ExportedChun
 
 
 def _records(snapshot: Snapshot, paths: Sequence[str]) -> Iterator[ExportedChunk]:
-    import pyarrow as pa
-
-    from lancebrain.store.locations import locate
+    from lancebrain.store.locations import locate_all
 
     states = snapshot.documents(paths)
     by_path = snapshot.chunks(paths)
-    every = [stored for path in paths for stored in by_path.get(path, ())]
-    if not every:
-        return
-    rows = pa.table(
-        {
-            "path": pa.array([stored.path for stored in every], pa.string()),
-            "chunk_index": pa.array([stored.chunk_index for stored in every], pa.int64()),
-            "text": pa.array([stored.chunk.text for stored in every], pa.large_string()),
-            "line_count": pa.array([stored.chunk.line_count for stored in every], pa.int32()),
-            "role": pa.array([stored.chunk.role for stored in every], pa.string()),
-        }
-    )
-    places = locate(rows, rows)
-    for stored in every:
-        state = states[stored.path]
-        place = places[stored.path, stored.chunk_index]
-        yield ExportedChunk(
-            path=stored.path,
-            chunk_index=stored.chunk_index,
-            rank=place.rank,
-            kind=state.kind,
-            domain=state.domain,
-            role=stored.chunk.role,
-            title=state.title,
-            heading_path=stored.chunk.heading_path,
-            line_start=place.line_start,
-            line_end=place.line_end,
-            text=stored.chunk.text,
-            chunk_hash=stored.chunk.chunk_hash,
-            embedded=stored.embedded,
-        )
+    for path in paths:
+        chunks = by_path.get(path, [])
+        if chunks and path not in states:
+            raise StoreError(
+                f"The index holds passages of {path!r} without their document.",
+                hint="Take them out: lancebrain doctor --fix",
+            )
+        for stored, place in zip(chunks, locate_all(chunks), strict=True):
+            state = states[path]
+            yield ExportedChunk(
+                path=path,
+                chunk_index=stored.chunk_index,
+                rank=place.rank,
+                kind=state.kind,
+                domain=state.domain,
+                role=stored.chunk.role,
+                title=state.title,
+                heading_path=stored.chunk.heading_path,
+                line_start=place.line_start,
+                line_end=place.line_end,
+                text=stored.chunk.text,
+                chunk_hash=stored.chunk.chunk_hash,
+                embedded=stored.embedded,
+            )
 
 
 def write_export(records: Iterable[ExportedChunk], target: BinaryIO, file_format: Format) -> None:

@@ -16,7 +16,7 @@ from lancebrain.errors import UsageError
 from lancebrain.types import DocumentState, Freshness, Source, StoredChunk
 
 if TYPE_CHECKING:
-    from lancebrain.store import Snapshot
+    from lancebrain.store import Location, Snapshot
 
 _CHUNK = re.compile(r"(?P<path>.+)#(?P<chunk>\d+)", re.DOTALL)
 _LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)(?:-(?P<last>\d+))?", re.DOTALL)
@@ -63,6 +63,24 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """A document, and what of it was asked for.
+
+    Attributes:
+        chunks, places: all of the document's, in their order.
+        first, last: ranks that are meant, inclusive; -1 for ``last`` if there is no chunk.
+        focus: the rank that was asked for; None when all of the document was.
+    """
+
+    state: DocumentState
+    chunks: Sequence[StoredChunk]
+    places: Sequence[Location]
+    first: int
+    last: int
+    focus: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Reference:
     """What a person may have meant: a document, one chunk of it, or lines of it."""
 
@@ -71,14 +89,14 @@ class _Reference:
     lines: tuple[int, int] | None = None
 
 
-def read_passage(
+def look_up(
     snapshot: Snapshot,
     reference: str,
     *,
-    before: int,
-    after: int,
+    before: int = 0,
+    after: int = 0,
     sources: Sequence[Source],
-) -> Passage:
+) -> Reading:
     """Look a passage up.
 
     Args:
@@ -90,15 +108,28 @@ def read_passage(
     Raises:
         UsageError: there is no such document or chunk in the index.
     """
-    from lancebrain.search.freshness import freshness
+    from lancebrain.store.locations import locate_all
 
     state, meant = _resolve(snapshot, reference, sources)
     chunks = snapshot.chunks([state.path]).get(state.path, [])
-    lines = _lines_of(snapshot, chunks)
-    first, last, focus = _span(meant, chunks, lines, reference)
+    places = locate_all(chunks)
+    first, last, focus = _span(meant, chunks, places, reference)
     if focus is not None:
         first, last = max(0, first - before), min(len(chunks) - 1, last + after)
-    shown = chunks[first : last + 1]
+    return Reading(state, chunks, places, first, last, focus)
+
+
+def passage_of(snapshot: Snapshot, found: Reading, sources: Sequence[Source]) -> Passage:
+    """What is shown of a passage that was looked up.
+
+    Args:
+        snapshot: that it was looked up in.
+        sources: that are configured now.
+    """
+    from lancebrain.search.freshness import freshness
+
+    state, chunks, places, focus = found.state, found.chunks, found.places, found.focus
+    shown = chunks[found.first : found.last + 1]
     of_focus = chunks[focus].chunk if focus is not None else None
     asked = question_of(chunks, focus) if focus is not None else ()
     return Passage(
@@ -109,10 +140,10 @@ def read_passage(
         tags=state.tags,
         heading_path=of_focus.heading_path if of_focus else (),
         role=of_focus.role if of_focus else None,
-        line_start=lines[first][0] if shown else 0,
-        line_end=lines[last][1] if shown else 0,
-        rank_start=first if shown else -1,
-        rank_end=last if shown else -1,
+        line_start=places[found.first].line_start if shown else 0,
+        line_end=places[found.last].line_end if shown else 0,
+        rank_start=found.first if shown else -1,
+        rank_end=found.last if shown else -1,
         chunk_count=len(chunks),
         text="".join(stored.chunk.text for stored in shown),
         freshness=freshness(state, {source.name: source for source in sources}),
@@ -157,16 +188,10 @@ def _nearest(path: str, known: Sequence[str]) -> str:
     return " or ".join(near[:2])
 
 
-def _lines_of(snapshot: Snapshot, chunks: Sequence[StoredChunk]) -> list[tuple[int, int]]:
-    places = snapshot.located([(stored.path, stored.chunk_index) for stored in chunks])
-    ordered = (places[stored.path, stored.chunk_index] for stored in chunks)
-    return [(place.line_start, place.line_end) for place in ordered]
-
-
 def _span(
     meant: _Reference,
     chunks: Sequence[StoredChunk],
-    lines: Sequence[tuple[int, int]],
+    places: Sequence[Location],
     reference: str,
 ) -> tuple[int, int, int | None]:
     """First and last rank that are meant, and the rank that was asked for (None: all)."""
@@ -180,10 +205,11 @@ def _span(
         return ranks[0], ranks[0], ranks[0]
     if meant.lines is not None:
         first, last = meant.lines
-        ranks = [r for r, (start, end) in enumerate(lines) if start <= last and end >= first]
+        ranks = [r for r, at in enumerate(places) if at.line_start <= last and at.line_end >= first]
         if not ranks:
+            end = places[-1].line_end if places else 0
             raise UsageError(
-                f"The document of {reference!r} ends at line {lines[-1][1] if lines else 0}.",
+                f"The document of {reference!r} ends at line {end}.",
                 hint=f"Show all of it: lancebrain show {meant.path}",
             )
         return ranks[0], ranks[-1], ranks[0]

@@ -5,11 +5,14 @@ They are not stored, so that an edit at the top of a document touches no row bel
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+
+from lancebrain.types import StoredChunk
 
 _LINE_ENDS = ("\n", "\r")
 
@@ -48,10 +51,25 @@ def locate(lines: pa.Table, wanted: pa.Table) -> dict[tuple[str, int], Location]
         path, chunk_index, text, line_count, role = row
         start, end = span_of[path]
         rank = int(np.searchsorted(indexes[start:end], chunk_index))
-        line_start = int(before[start + rank] - before[start]) + 1
-        # The line after the last one counted is this chunk's too, unless the chunk ends with a
-        # line end. The lines of a turn in a session log are those of its file: none follows.
-        reaches_on = role is None and not text.endswith(_LINE_ENDS)
-        line_end = line_start + line_count - (0 if reaches_on else 1)
-        places[path, chunk_index] = Location(rank, line_start, max(line_start, line_end))
+        first_line = int(before[start + rank] - before[start]) + 1
+        places[path, chunk_index] = _location(rank, first_line, line_count, text, role)
     return places
+
+
+def locate_all(chunks: Sequence[StoredChunk]) -> list[Location]:
+    """The places of all the chunks of one document, which are given in their order."""
+    places: list[Location] = []
+    first_line = 1
+    for rank, stored in enumerate(chunks):
+        chunk = stored.chunk
+        places.append(_location(rank, first_line, chunk.line_count, chunk.text, chunk.role))
+        first_line += chunk.line_count
+    return places
+
+
+def _location(rank: int, first_line: int, line_count: int, text: str, role: str | None) -> Location:
+    # The line after the last one counted is this chunk's too, unless the chunk ends with a
+    # line end. The lines of a turn in a session log are those of its file: none follows.
+    reaches_on = role is None and not text.endswith(_LINE_ENDS)
+    line_end = first_line + line_count - (0 if reaches_on else 1)
+    return Location(rank, first_line, max(first_line, line_end))
