@@ -8,7 +8,7 @@ of the one before may be used any more.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,14 +29,16 @@ class Handles:
 
     Args:
         folder: the index folder.
+        may_write: see :class:`Writer`.
 
     Attributes:
         info: what the table was built with.
         writer: writes to it, under the index lock.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, may_write: Callable[[], None]) -> None:
         self._folder = folder
+        self._may_write = may_write
         self._guard = threading.RLock()
         self._latest: Snapshot
         self._open()
@@ -73,7 +75,7 @@ class Handles:
     def _open(self) -> None:
         self._opened = _place(self._folder)
         self._connection = Connection(self._folder)
-        self.writer = Writer(table_folder(self._folder), self._connection)
+        self.writer = Writer(table_folder(self._folder), self._connection, self._may_write)
         self._probe = self._connection.open()
         self._latest = self._snapshot()
 

@@ -1,26 +1,35 @@
 """The lock that makes look, plan and commit one step for every process on an index.
 
-An OS file lock, so a process that dies lets go of it, however it dies. Who holds it is written
-beside it, for the message to the one who waits in vain.
+An OS file lock, so a process that dies lets go of it, however it dies. One that was stopped or
+hangs does not, but it shows no pulse: whoever has watched the pulse stand still for some seconds
+puts a locked file of its own in the place of the held one. The other finds out before it writes;
+what it had begun to write before it stood still has to be made to fail, see ``is_fence_due``.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import lock_descriptor
 
-from lancebrain.errors import IndexLockedError
+from lancebrain.errors import IndexLockedError, UsageError
 
 from .failures import translated
 
-_POLL_INTERVAL_S = 0.02
+_POLL_S = 0.02
+_PULSE_S = 1.0
+STILL_S = 15.0
+"""A holder whose pulse stands still for so long does not go on."""
+_LONGEST_S = 300.0
+"""A holder shows its pulse for no longer: then it hangs, whatever its other threads do."""
 
 
 class IndexLock:
@@ -28,17 +37,22 @@ class IndexLock:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._file = folder / "lock"
         self._holder_file = folder / "lock.json"
-        self._file = FileLock(folder / "lock", thread_local=False, poll_interval=_POLL_INTERVAL_S)
+        self._fence_file = folder / "lock.fence"
         self._threads = threading.RLock()
         self._depth = 0
+        self._is_alone = False
+        self._descriptor: int | None = None
+        self._released = threading.Event()
 
     @contextmanager
-    def held(self, timeout_s: float) -> Iterator[None]:
+    def held(self, timeout_s: float, *, alone: bool = False) -> Iterator[None]:
         """Hold the lock for the block.
 
         Args:
             timeout_s: how long to wait for another holder; 0 does not wait.
+            alone: see :meth:`alone`.
 
         Raises:
             IndexLockedError: it was held for longer, by whom and since when.
@@ -48,45 +62,176 @@ class IndexLock:
             raise self._locked_error(timeout_s)
         try:
             if self._depth == 0:
-                self._acquire_file(timeout_s)
+                self._acquire(timeout_s, alone=alone)
             self._depth += 1
             try:
                 yield
             finally:
                 self._depth -= 1
                 if self._depth == 0:
-                    self._file.release()
+                    self._release()
         finally:
             self._threads.release()
 
-    @property
-    def is_held(self) -> bool:
-        """Whether some thread of this process holds it through this object."""
-        return self._depth > 0
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let nobody take the lock over during the block, which the holder calls.
+
+        For what goes on outside of the table's versions, where it cannot be made to fail.
+        """
+        before = self._is_alone
+        self.check()
+        self._tell(alone=True)
+        try:
+            self.check()
+            yield
+        finally:
+            self._tell(alone=before)
+
+    def check(self) -> None:
+        """Make sure that the lock is held, by some thread of this process.
+
+        Raises:
+            UsageError: it was not taken.
+            IndexLockedError: another process took it over.
+        """
+        if self._descriptor is None:
+            raise UsageError("Only the holder of the index lock may write: `with store.lock(…):`.")
+        if not self._is_in_place(self._descriptor):
+            raise IndexLockedError(
+                f"This process stood still for so long that {self._holder_name()} took over the "
+                f"index in {self._folder}.",
+                hint="Run the command again.",
+            )
 
     @property
     def is_nested(self) -> bool:
         """Whether it was held already when it was taken last."""
         return self._depth > 1
 
-    def _acquire_file(self, timeout_s: float) -> None:
+    @property
+    def is_fence_due(self) -> bool:
+        """Whether it was taken over, and what the other had begun to write may still succeed."""
+        return self._fence_file.exists()
+
+    def fenced(self) -> None:
+        """Note that nothing can succeed any more that was begun before it was taken over."""
+        self._fence_file.unlink(missing_ok=True)
+
+    def _acquire(self, timeout_s: float, *, alone: bool) -> None:
         with translated(self._folder, "taking the lock"):
+            self._wait(timeout_s)
             try:
-                self._file.acquire(timeout=max(timeout_s, 0))
-            except Timeout:
-                raise self._locked_error(timeout_s) from None
-            holder = {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
-            self._holder_file.write_text(json.dumps(holder), encoding="utf-8")
+                self._tell(alone=alone)
+            except OSError:
+                self._release()
+                raise
+        self._released = threading.Event()
+        beating = (self._descriptor, self._released)
+        threading.Thread(
+            target=self._beat, args=beating, name="lancebrain-lock", daemon=True
+        ).start()
+
+    def _wait(self, timeout_s: float) -> None:
+        deadline = time.monotonic() + timeout_s
+        pulse = _Pulse(self._holder_file)
+        while not self._taken(self._file):
+            if pulse.is_still() and self._taken_over():
+                return
+            if time.monotonic() >= deadline:
+                raise self._locked_error(timeout_s)
+            time.sleep(_POLL_S)
+
+    def _release(self) -> None:
+        descriptor, self._descriptor = self._descriptor, None
+        self._released.set()
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def _taken(self, file: Path) -> bool:
+        """Lock a file, and keep it if it is still the one of that name."""
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            if lock_descriptor(descriptor, blocking=False) and self._is_in_place(descriptor, file):
+                self._descriptor = descriptor
+        finally:
+            if self._descriptor is None:
+                os.close(descriptor)
+        return self._descriptor is not None
+
+    def _taken_over(self) -> bool:
+        """Take the lock from a holder that does not go on."""
+        # Where a file that is open cannot be replaced, one has to wait.
+        if os.name == "nt" or self._holder().get("alone"):
+            return False
+        # First, so that nobody forgets about it, whoever is killed when.
+        self._fence_file.touch()
+        own = self._file.with_name(f"lock.{secrets.token_hex(8)}")
+        if not self._taken(own):
+            return False
+        own.replace(self._file)
+        return True
+
+    def _is_in_place(self, descriptor: int, file: Path | None = None) -> bool:
+        try:
+            return os.path.samestat(os.fstat(descriptor), (file or self._file).stat())
+        except FileNotFoundError:
+            return False
+
+    def _beat(self, descriptor: int, released: threading.Event) -> None:
+        """Show a pulse while the lock is held, in a thread of its own."""
+        until = time.monotonic() + _LONGEST_S
+        with suppress(OSError):  # released just now, or the folder is gone
+            while not released.wait(_PULSE_S) and time.monotonic() < until:
+                if not self._is_in_place(descriptor):
+                    return
+                os.utime(self._holder_file)
+
+    def _tell(self, *, alone: bool) -> None:
+        self._is_alone = alone
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        holder = {"pid": os.getpid(), "since": since, "alone": alone}
+        self._holder_file.write_text(json.dumps(holder), encoding="utf-8")
 
     def _locked_error(self, timeout_s: float) -> IndexLockedError:
         return IndexLockedError(
-            f"The index in {self._folder} is locked by {self._holder()}; waited {timeout_s:g} s.",
-            hint="Wait for it to finish, or end that process.",
+            f"The index in {self._folder} is locked by {self._holder_name()}; "
+            f"waited {timeout_s:g} s.",
+            hint="Wait for it to finish, let it go on if it was stopped, or end that process.",
         )
 
-    def _holder(self) -> str:
+    def _holder(self) -> Mapping[str, object]:
         try:
             holder = json.loads(self._holder_file.read_text(encoding="utf-8"))
-            return f"process {holder['pid']} since {holder['since']}"
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError):
+            return {}
+        return holder if isinstance(holder, dict) else {}
+
+    def _holder_name(self) -> str:
+        holder = self._holder()
+        if not {"pid", "since"} <= holder.keys():
             return "another process"
+        return f"process {holder['pid']} since {holder['since']}"
+
+
+class _Pulse:
+    """Watches a file that the holder of a lock touches again and again.
+
+    By what changes, not by the clock, which may be set, or be another one on a network drive.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._last: tuple[int, int] | None = None
+        self._since = time.monotonic()
+
+    def is_still(self) -> bool:
+        """Whether it has not changed for so long that its holder does not go on."""
+        try:
+            status = self._file.stat()
+        except FileNotFoundError:
+            return False
+        seen = (status.st_ino, status.st_mtime_ns)
+        if seen != self._last:
+            self._last, self._since = seen, time.monotonic()
+        return time.monotonic() - self._since >= STILL_S

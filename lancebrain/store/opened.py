@@ -5,8 +5,9 @@ What writes to it is in ``table``.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
@@ -65,7 +66,7 @@ class OpenIndex:
         self.forgotten = Forgotten(folder)
         self.recovered = [] if read_only else drop_torn_versions(table_folder(folder))
         self._lock = IndexLock(folder)
-        self._handles = Handles(folder)
+        self._handles = Handles(folder, self._lock.check)
         self.version: int = self._handles.newest().version
 
     @staticmethod
@@ -107,7 +108,7 @@ class OpenIndex:
         """
         with translated(folder, "making the folder"):
             folder.mkdir(parents=True, exist_ok=True)
-        with IndexLock(folder).held(_CREATE_TIMEOUT_S):
+        with IndexLock(folder).held(_CREATE_TIMEOUT_S, alone=True):
             if not cls.exists(folder):
                 schema = table_schema(
                     new_info(
@@ -138,7 +139,8 @@ class OpenIndex:
             IndexLockedError: another process is writing.
             StoreError: the folder cannot be written.
         """
-        with IndexLock(folder).held(timeout_s), translated(folder, "moving the table aside"):
+        lock = IndexLock(folder).held(timeout_s, alone=True)
+        with lock, translated(folder, "moving the table aside"):
             return set_aside(table_folder(folder))
 
     def drop_set_aside(self) -> int:
@@ -180,8 +182,11 @@ class OpenIndex:
             if not self._lock.is_nested:
                 with translated(self.folder, "finishing what was cut short"):
                     if replacement.is_there(self.folder):
-                        replacement.settle(self.folder)
+                        with self._lock.alone():
+                            replacement.settle(self.folder)
                     self._handles.follow()
+                    if self._lock.is_fence_due and not self.read_only:
+                        self._fence()
             yield
 
     @property
@@ -216,17 +221,29 @@ class OpenIndex:
                 continue  # cleaned up by another process while we count
         return total
 
-    @contextmanager
-    def _writing(self, doing: str) -> Iterator[None]:
-        self._check_writable()
-        with translated(self.folder, doing):
-            yield
+    def _fence(self) -> None:
+        """Make what was begun under a lock that was taken over fail, whenever it goes on."""
+        started = time.monotonic()
+        version = self._handles.writer.fence()
+        self._lock.fenced()
+        self.commits.record(version, "maintenance", {}, started)
 
-    def _check_writable(self) -> None:
+    @contextmanager
+    def _writing(self, doing: str, *, alone: bool = True) -> Iterator[None]:
+        """A step that writes.
+
+        Args:
+            alone: it must not be taken over, as it takes long, or does more than one commit.
+        """
         if self.read_only:
             raise StoreError(f"The index in {self.folder} was opened for reading only.")
-        if not self._lock.is_held:
-            raise UsageError("Only the holder of the index lock may write: `with store.lock(…):`.")
+        self._lock.check()
+        try:
+            with translated(self.folder, doing), self._lock.alone() if alone else nullcontext():
+                yield
+        except StoreError:
+            self._lock.check()  # if it was taken over, that is why
+            raise
 
     def _newest(self) -> Snapshot:
         with translated(self.folder, "looking for newer versions"):
@@ -246,7 +263,8 @@ def _settle(folder: Path, *, read_only: bool) -> None:
         return
     try:
         timeout_s = _SETTLE_TIMEOUT_S if replacement.is_ready(folder) else 0
-        with IndexLock(folder).held(timeout_s), translated(folder, "finishing what was cut short"):
+        lock = IndexLock(folder).held(timeout_s, alone=True)
+        with lock, translated(folder, "finishing what was cut short"):
             replacement.settle(folder)
     except IndexLockedError:
         return  # its maker is at it

@@ -56,7 +56,7 @@ class Store(OpenIndex):
         if not len(rows):
             return self.snapshot().version
         data = rows.to_arrow(table_schema(self.info), self.info.dim)
-        with self._writing("writing a commit"):
+        with self._writing("writing a commit", alone=False):
             version = self._handles.writer.merge(data)
         self.commits.record(version, reason, counts, started)
         return version
@@ -87,7 +87,7 @@ class Store(OpenIndex):
         if not rows.num_rows:
             return snapshot.version
         data = with_vectors(rows, dict(zip(keys, vectors, strict=True)))
-        with self._writing("writing vectors"):
+        with self._writing("writing vectors", alone=False):
             version = self._handles.writer.merge(data)
         self.commits.record(version, reason, {"embedded": data.num_rows}, started)
         return version

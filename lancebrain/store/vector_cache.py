@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from types import EllipsisType
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -33,7 +34,8 @@ CREATE TABLE vectors (
     PRIMARY KEY (chunk_hash, fingerprint)
 )
 """
-_BUSY_TIMEOUT_S = 10.0
+_BUSY_TIMEOUT_S = 3.0
+"""A write takes a tenth of a second; one that takes longer is of a process that was stopped."""
 _TRIM_TO = 0.8
 """Share of the budget that a trim leaves filled, so that not every ``put`` trims."""
 _USE_RESOLUTION_S = 24 * 3600
@@ -68,7 +70,7 @@ class VectorCache:
         """The vectors that are known for these chunk hashes; the others are left out."""
         if not hashes:
             return {}
-        return self._run(lambda db: self._get(db, fingerprint, hashes))
+        return self._run(lambda db: self._get(db, fingerprint, hashes), if_busy={})
 
     def put(self, fingerprint: str, hashes: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Keep vectors, (n, dim) float32 in the order of the hashes."""
@@ -79,7 +81,7 @@ class VectorCache:
             (chunk_hash, fingerprint, np.ascontiguousarray(vector, np.float32).tobytes(), now)
             for chunk_hash, vector in zip(hashes, vectors, strict=True)
         ]
-        self._run(lambda db: self._put(db, rows))
+        self._run(lambda db: self._put(db, rows), if_busy=None)
 
     def forget(self, hashes: Sequence[str]) -> None:
         """Remove the vectors of these texts, of every fingerprint, leaving no trace on disk."""
@@ -134,8 +136,15 @@ class VectorCache:
         db.commit()
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        """Do ``work`` in a transaction; on a damaged file, once more on a new one."""
+    def _run(
+        self, work: Callable[[sqlite3.Connection], _T], *, if_busy: _T | EllipsisType = ...
+    ) -> _T:
+        """Do ``work`` in a transaction; on a damaged file, once more on a new one.
+
+        Args:
+            if_busy: the result where another process keeps the file locked; without it, that is
+                an error.
+        """
         with self._guard:
             try:
                 try:
@@ -149,6 +158,8 @@ class VectorCache:
                     return self._transaction(work)
             except (sqlite3.Error, OSError) as error:
                 self._close()
+                if _is_busy(error) and not isinstance(if_busy, EllipsisType):
+                    return if_busy
                 raise as_store_error(error, self._folder, "using the vector cache") from error
 
     def _transaction(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -201,6 +212,10 @@ def _used_bytes(db: sqlite3.Connection) -> int:
         for name in ("page_count", "freelist_count", "page_size")
     )
     return int((pages - free) * size)
+
+
+def _is_busy(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
 
 
 def _is_damage(error: sqlite3.OperationalError) -> bool:

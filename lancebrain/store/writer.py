@@ -7,7 +7,7 @@ acknowledged outlives a power cut.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,10 +28,15 @@ class Writer:
 
     Args:
         folder: of the table.
+        may_write: raises when the index lock is held no more; None for a table that nobody else
+            knows of.
     """
 
-    def __init__(self, folder: Path, connection: Connection) -> None:
+    def __init__(
+        self, folder: Path, connection: Connection, may_write: Callable[[], None] | None = None
+    ) -> None:
         self._folder = folder
+        self._may_write = may_write
         self._table = connection.open()
 
     def latest(self) -> Table:
@@ -58,10 +63,24 @@ class Writer:
             table.restore(version)
             return int(table.version)
 
+    def fence(self) -> int:
+        """Make a version that equals the newest, and return it.
+
+        LanceDB lets writes to different rows pass each other, but no write passes a restore: one
+        that began before it fails.
+        """
+        with self.durably() as table:
+            table.restore(table.version)
+            return int(table.version)
+
     @contextmanager
     def durably(self) -> Iterator[Table]:
         """The newest version to write to; what the block wrote is on the disk when it ends."""
         table = self.latest()
+        # Last: whoever takes the lock over from here on makes a version that this handle has not
+        # seen, and what it writes then fails.
+        if self._may_write is not None:
+            self._may_write()
         first = table.version
         before = set(self._files())
         yield table
