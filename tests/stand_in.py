@@ -32,6 +32,7 @@ class StandIn:
         texts: every passage embedded, in order; ``len(texts)`` is the cost so far.
         queries: every question embedded, in order.
         fail_on: when set, a passage that contains it makes the engine raise ``EmbedderError``.
+        failures: how often it raised.
     """
 
     def __init__(self, *, dim: int = DIM, revision: str = "1") -> None:
@@ -44,6 +45,7 @@ class StandIn:
         self.texts: list[str] = []
         self.queries: list[str] = []
         self.fail_on: str | None = None
+        self.failures = 0
         self._revision = revision
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -51,6 +53,7 @@ class StandIn:
         if self.fail_on is not None and any(self.fail_on in text for text in texts):
             from lancebrain.errors import EmbedderError
 
+            self.failures += 1
             raise EmbedderError(f"The stand-in was told to fail on {self.fail_on!r}.")
         if texts:
             self.calls += 1

@@ -97,13 +97,41 @@ def test_what_was_embedded_is_kept_when_the_model_fails(
 ) -> None:
     monkeypatch.setattr(backfill, "_FIRST_PART", 10)
     monkeypatch.setattr(backfill, "_MAX_PART", 10)
-    notes.embedder.fail_on = "Word5 "
-    with pytest.raises(EmbedderError):
+    calls = 0
+
+    class Tired(StandIn):
+        def embed_passages(self, texts):  # type: ignore[no-untyped-def]
+            nonlocal calls
+            calls += 1
+            if calls > 3:
+                raise IndexMismatchError("Enough.")
+            return super().embed_passages(texts)
+
+    notes.embedder = Tired()
+    with pytest.raises(IndexMismatchError):
         notes.sync()
-    assert 0 < pending(notes) < MANY
+    assert pending(notes) == MANY - 30
     assert len(notes.paths()) == MANY
-    notes.embedder.fail_on = None
+    notes.embedder = StandIn()
     notes.synced()
+
+
+def test_a_text_that_the_model_fails_on_keeps_no_other_from_its_vector(notes: Notes) -> None:
+    notes.embedder.fail_on = f"Word{MANY - 1} "
+    for _ in range(2):
+        with pytest.raises(EmbedderError, match=rf"1 texts .* notes/{MANY - 1}.md"):
+            notes.sync()
+        assert pending(notes) == 1
+    notes.embedder.fail_on = None
+    assert notes.synced().embedded == 1
+
+
+def test_a_model_that_fails_on_everything_is_not_asked_about_each_text(notes: Notes) -> None:
+    notes.embedder.fail_on = "Word"
+    with pytest.raises(EmbedderError, match="told to fail"):
+        notes.sync()
+    assert len(notes.paths()) == pending(notes) == MANY
+    assert notes.embedder.failures < 10
 
 
 def test_a_row_that_lost_its_vector_gets_it_back(tmp_path: Path) -> None:

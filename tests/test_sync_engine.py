@@ -514,17 +514,22 @@ def test_another_revision_of_the_model_is_an_error_before_anything_is_written(
     assert notes.paths() == []
 
 
-def test_a_model_that_fails_leaves_the_old_rows(notes: Notes) -> None:
+def test_a_text_that_the_model_fails_on_is_in_all_the_same_and_gets_its_vector_later(
+    notes: Notes,
+) -> None:
     notes.write({"a.md": "Old text.\n", "b.md": "B.\n"})
-    version = notes.sync().version
-    notes.write({"a.md": "Poison text.\n"})
+    notes.sync()
+    notes.write({"a.md": "Poison text.\n", "c.md": "C.\n"})
     notes.embedder.fail_on = "Poison"
-    with pytest.raises(EmbedderError):
+    with pytest.raises(EmbedderError, match=r"notes/a\.md"):
         notes.sync()
-    assert notes.store.snapshot().version == version
-    assert notes.text("notes/a.md") == "Old text.\n"
+    assert notes.text("notes/a.md") == "Poison text.\n"
+    assert notes.store.snapshot().pending() == 1
+    with pytest.raises(EmbedderError, match=r"notes/a\.md"):
+        notes.sync()
     notes.embedder.fail_on = None
-    assert notes.synced().changed == 1
+    report = notes.synced()
+    assert (report.changed, report.embedded) == (0, 1)
 
 
 def test_a_model_that_gives_no_unit_vectors_is_refused(notes: Notes) -> None:
@@ -536,7 +541,8 @@ def test_a_model_that_gives_no_unit_vectors_is_refused(notes: Notes) -> None:
     notes.embedder = Broken()
     with pytest.raises(EmbedderError, match="not finite"):
         notes.sync()
-    assert notes.paths() == []
+    assert notes.text("notes/a.md") == "A.\n"
+    assert notes.store.snapshot().pending() == 1
 
 
 def test_a_cancelled_sync_stops_after_the_batch_it_is_at(notes: Notes) -> None:

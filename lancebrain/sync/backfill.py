@@ -2,7 +2,7 @@
 
 Newest documents first. The model works outside the lock, about a second at a time, so that a
 single edit goes in between; a commit follows every few hundred vectors. What was embedded is
-kept however the work ends.
+kept however the work ends, and a text that the model fails on keeps no other from its vector.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lancebrain.chunking import embedding_text
+from lancebrain.errors import EmbedderError
 from lancebrain.store import AT_REST, WHILE_FILLING, Snapshot, Store, Tolerance
 from lancebrain.types import Progress, StoredChunk
 
@@ -30,6 +32,8 @@ _COMMIT_S = 15.0
 _PART_S = 1.0
 _FIRST_PART = 32
 _MAX_PART = 512
+_TRIES = 3
+"""A model that fails on the first so many texts, each by itself, fails on all."""
 _MAINTAIN_COMMITS = 3  # rows with new vectors leave the full-text index, and search scans them
 _POLL_S = 0.25
 
@@ -55,6 +59,7 @@ class Backfill:
         self._part = _FIRST_PART
         self._ahead = 0
         self._is_done = False
+        self._refused: dict[str, EmbedderError] = {}
         self.embedded = 0
         self.filled = 0
 
@@ -66,7 +71,7 @@ class Backfill:
         """Fill in everything; while another process is at it, wait for it.
 
         Raises:
-            EmbedderError: the model failed; what it gave before is in the table.
+            EmbedderError: the model failed on some texts, or on all; what it gave is in the table.
             IndexLockedError: another process held the lock for too long.
         """
         while not (self._is_done or cancel.is_set()):
@@ -85,16 +90,21 @@ class Backfill:
         """Fill in; a step is about a second of embedding, or a commit.
 
         It ends when nothing is lacking or another process is at it. Closing it early is safe.
+
+        Raises:
+            EmbedderError: as :meth:`run`.
         """
         commits = 0
         try:
             while self._lease.take():
                 snapshot = self._store.snapshot()
-                rows = snapshot.unembedded(_COMMIT_ROWS)
+                lacking = snapshot.unembedded(_COMMIT_ROWS + len(self._refused))
+                rows = [row for row in lacking if row.chunk.chunk_hash not in self._refused]
                 if not rows:
                     self._is_done = True
                     if commits:
                         self._maintain(AT_REST)
+                    self._tell_refused(lacking)
                     return
                 yield from self._round(snapshot, rows)
                 commits += 1
@@ -121,12 +131,36 @@ class Backfill:
 
     def _embed(self, texts: list[tuple[str, str]]) -> dict[str, Vector]:
         started = time.monotonic()
-        vectors = self._vectors.embed(dict(texts))
-        self.embedded += len(texts)
+        vectors = self._vectors_of(dict(texts))
+        self.embedded += len(vectors)
         self._ahead += len(texts)
         seconds = max(time.monotonic() - started, 1e-3)
         self._part = max(_FIRST_PART, min(_MAX_PART, int(len(texts) / seconds * _PART_S)))
         return vectors
+
+    def _vectors_of(self, texts: dict[str, str]) -> dict[str, Vector]:
+        """Vectors of texts; where the model fails on all at once, of those that it takes alone."""
+        self._vectors.load()
+        with suppress(EmbedderError):
+            return self._vectors.embed(texts)
+        vectors: dict[str, Vector] = {}
+        for tried, (chunk_hash, text) in enumerate(texts.items(), 1):
+            try:
+                vectors |= self._vectors.embed({chunk_hash: text})
+            except EmbedderError as error:
+                if tried == _TRIES and not (vectors or self.embedded):
+                    raise
+                self._refused[chunk_hash] = error
+        return vectors
+
+    def _tell_refused(self, rows: list[StoredChunk]) -> None:
+        if rows:
+            error = self._refused[rows[0].chunk.chunk_hash]
+            raise EmbedderError(
+                f"{len(rows)} texts got no vector and are found by their words alone, the first in "
+                f"{rows[0].path}. {error.message}",
+                hint=error.hint,
+            )
 
     def _commit(
         self, rows: list[StoredChunk], vectors: dict[str, Vector], fingerprint: str

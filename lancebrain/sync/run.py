@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
+from lancebrain.errors import EmbedderError
 from lancebrain.store import Checkpoints, DocumentStat, Snapshot, Store
 from lancebrain.types import Problem, Progress, SourceFile, SyncReport
 
@@ -235,7 +236,10 @@ class Run:
             self._count(batch, embedded=len(lacking), reused=len(hashes) - len(lacking))
             return
         if len(lacking) <= SMALL and not self._wanted.text_only:
-            vectors |= self._vectors.embed(batch.texts(lacking))
+            # A text that the model fails on is found by its words all the same. The filling in
+            # that follows tries again, and tells.
+            with suppress(EmbedderError):
+                vectors |= self._vectors.embed(batch.texts(lacking))
         embedded = sum(chunk_hash in vectors for chunk_hash in lacking)
         reused = sum(chunk_hash in vectors for chunk_hash in hashes) - embedded
         counts = {**batch.counts, "embedded": embedded, "reused": reused}

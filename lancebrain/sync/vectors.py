@@ -57,6 +57,15 @@ class Vectors:
         dim = self._store.info.dim
         return found | {h: vector for h, vector in cached.items() if vector.shape == (dim,)}
 
+    def load(self) -> None:
+        """Have the model ready.
+
+        Raises:
+            EmbedderError: it cannot be loaded.
+            IndexMismatchError: it is not the one the index was made with.
+        """
+        self._model()
+
     def embed(self, texts: Mapping[str, str]) -> dict[str, Vector]:
         """Vectors from the model, by chunk hash.
 
