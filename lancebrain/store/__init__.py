@@ -2,6 +2,7 @@
 
 from .beside import write_beside
 from .candidates import Candidate
+from .changing import Changed
 from .checkpoints import Checkpoint, Checkpoints
 from .commit_log import CommitLog
 from .decode import DocumentStat
@@ -10,6 +11,7 @@ from .hold import Hold, HoldInfo
 from .locations import Location
 from .maintenance import AT_REST, WHILE_FILLING, MaintenanceReport, Tolerance
 from .passages import Passages, ShownChunk, ShownDocument
+from .planned import ModelPlan, PlannedChange
 from .rewriting import Rewritten
 from .rows import RowBatch
 from .schema import StoreInfo
@@ -21,6 +23,7 @@ __all__ = [
     "AT_REST",
     "WHILE_FILLING",
     "Candidate",
+    "Changed",
     "Checkpoint",
     "Checkpoints",
     "CommitLog",
@@ -31,7 +34,9 @@ __all__ = [
     "HoldInfo",
     "Location",
     "MaintenanceReport",
+    "ModelPlan",
     "Passages",
+    "PlannedChange",
     "Rewritten",
     "RowBatch",
     "ShownChunk",

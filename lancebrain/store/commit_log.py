@@ -27,10 +27,18 @@ class CommitLog:
         self._folder = folder
         self._file = folder / "commits.jsonl"
 
-    def record(self, version: int, reason: str, counts: Mapping[str, int], started: float) -> None:
+    def record(
+        self,
+        version: int,
+        reason: str,
+        counts: Mapping[str, int],
+        started: float,
+        *,
+        note: str = "",
+    ) -> None:
         """Add the record of a version made just now; ``started`` is ``time.monotonic()``."""
-        seconds = time.monotonic() - started
-        self.append(CommitRecord(version, reason, datetime.now(UTC), seconds, dict(counts)))
+        at, seconds = datetime.now(UTC), time.monotonic() - started
+        self.append(CommitRecord(version, reason, at, seconds, dict(counts), note=note))
 
     def append(self, record: CommitRecord) -> None:
         """Add a record; the caller holds the index lock."""

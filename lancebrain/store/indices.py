@@ -5,6 +5,7 @@ Rows outside an index are found all the same, by a scan; indices cost or save ti
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .schema import EMBEDDED_ROWS, vector_columns
@@ -12,6 +13,7 @@ from .schema import EMBEDDED_ROWS, vector_columns
 if TYPE_CHECKING:
     from .connection import Table
 
+_KEY = ("path", "chunk_index")
 _KEY_INDEX_ROWS = 10_000
 """From here a commit of 20 rows is quicker with both keys indexed; below, nothing is."""
 _VECTOR_INDEX_ROWS = 15_000
@@ -43,8 +45,6 @@ def build_full_text(table: Table) -> None:
 
 def build_missing(table: Table) -> list[str]:
     """Build the indices that a table of this size should have, and return their columns."""
-    from lancedb.index import BTree
-
     indices = indices_of(table)
     built: list[str] = []
     if "text" not in indices:
@@ -52,23 +52,27 @@ def build_missing(table: Table) -> list[str]:
         built.append("text")
     if table.count_rows() >= _KEY_INDEX_ROWS:
         # A merge on two keys uses an index only where both have one.
-        for column in ("path", "chunk_index"):
-            if column not in indices:
-                table.create_index(column, config=BTree(), replace=True)
-                built.append(column)
+        keys = [column for column in _KEY if column not in indices]
+        build_keys(table, keys)
+        built += keys
     return built
 
 
 def rebuild(table: Table) -> list[str]:
     """Build the indices anew, but for the one on vectors, and return their columns."""
-    from lancedb.index import BTree
-
     there = indices_of(table)
     build_full_text(table)
-    keys = [column for column in ("path", "chunk_index") if column in there]
-    for column in keys:
-        table.create_index(column, config=BTree(), replace=True)
+    keys = [column for column in _KEY if column in there]
+    build_keys(table, keys)
     return ["text", *keys]
+
+
+def build_keys(table: Table, columns: Sequence[str] = _KEY) -> None:
+    """Build the indices on the keys anew."""
+    from lancedb.index import BTree
+
+    for column in columns:
+        table.create_index(column, config=BTree(), replace=True)
 
 
 def vectors_due(table: Table) -> bool:
@@ -88,14 +92,17 @@ def build_vectors(table: Table) -> None:
 
 def build_vectors_of(table: Table, column: str, rows: int) -> None:
     """Build the vector index of a column, if it has enough vectors for one."""
-    from lancedb.index import IvfRq
+    from lancedb.index import IvfFlat, IvfRq
 
     if rows < _VECTOR_INDEX_ROWS:
         return
-    # Four bits a dimension find 99.8 % of the first hundred, three 99.3, two 89.
-    config = IvfRq(
-        distance_type="cosine", num_bits=4, num_partitions=max(1, rows // _PARTITION_ROWS)
-    )
+    partitions = max(1, rows // _PARTITION_ROWS)
+    config: Any
+    if table.schema.field(column).type.list_size % 8:
+        config = IvfFlat(distance_type="cosine", num_partitions=partitions)  # takes any length
+    else:
+        # Four bits a dimension find 99.8 % of the first hundred, three 99.3, two 89.
+        config = IvfRq(distance_type="cosine", num_bits=4, num_partitions=partitions)
     table.create_index(column, config=config, replace=True)
 
 

@@ -25,6 +25,7 @@ from .difference import difference
 from .hold import Hold
 from .manifests import manifest_file, newest_manifests, version_of
 from .ranges import path_ranges
+from .rows import without_vectors
 from .schema import new_table_id, table_schema
 from .snapshot import Snapshot
 from .writer import Writer
@@ -64,7 +65,7 @@ def rewrite(
     try:
         schema = table_schema(replace(store.info, table_id=new_table_id()))
         snapshots = [store.snapshot(version) for version in sorted(kept)]
-        numbers = _build(new, schema, snapshots, without)
+        numbers = _build(new, schema, snapshots, without, store.info.fingerprint)
         version = _close(new, set(numbers.values()))
         _carry_over(store, new, numbers, version)
         CommitLog(new).record(version, "forget", counts, started)
@@ -78,7 +79,11 @@ def rewrite(
 
 
 def _changes(
-    previous: Snapshot | None, snapshot: Snapshot, left_out: pa.Array, schema: pa.Schema
+    previous: Snapshot | None,
+    snapshot: Snapshot,
+    left_out: pa.Array,
+    schema: pa.Schema,
+    fingerprint: str,
 ) -> Iterator[pa.Table]:
     paths = snapshot.to_arrow(["path"])["path"]
     if previous is not None:
@@ -86,15 +91,22 @@ def _changes(
     for where in path_ranges(paths, rows=_ROWS_A_READ):
         before = schema.empty_table()
         if previous is not None:
-            before = _rows(previous, where, left_out)
-        rows = difference(before, _rows(snapshot, where, left_out), schema)
+            before = _rows(previous, where, left_out, schema, fingerprint)
+        rows = _rows(snapshot, where, left_out, schema, fingerprint)
+        rows = difference(before, rows, schema)
         if rows.num_rows:
             yield rows
 
 
-def _rows(snapshot: Snapshot, where: str, left_out: pa.Array) -> pa.Table:
+def _rows(
+    snapshot: Snapshot, where: str, left_out: pa.Array, schema: pa.Schema, fingerprint: str
+) -> pa.Table:
     rows = snapshot.to_arrow(where=where)
-    return rows.filter(pc.invert(pc.is_in(rows["path"], left_out)))
+    rows = rows.filter(pc.invert(pc.is_in(rows["path"], left_out)))
+    if snapshot.info.fingerprint == fingerprint:
+        return rows
+    # Of another model: a table that is written in one go has one. The vectors can be made anew.
+    return without_vectors(rows, schema.field("vector").type.list_size)
 
 
 def _index(writer: Writer) -> int:
@@ -109,7 +121,11 @@ def _index(writer: Writer) -> int:
 
 
 def _build(
-    new: Path, schema: pa.Schema, snapshots: Sequence[Snapshot], without: Collection[str]
+    new: Path,
+    schema: pa.Schema,
+    snapshots: Sequence[Snapshot],
+    without: Collection[str],
+    fingerprint: str,
 ) -> dict[int, int]:
     """Build a table of the versions, oldest first; those of the same rows have one number."""
     connection = Connection(new)
@@ -121,7 +137,7 @@ def _build(
     number = 0
     for snapshot in snapshots:
         is_new = previous is None
-        for rows in _changes(previous, snapshot, left_out, schema):
+        for rows in _changes(previous, snapshot, left_out, schema, fingerprint):
             writer.merge(rows)
             is_new = True
         if is_new:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lancebrain.errors import StoreError
 from lancebrain.types import DOCUMENT_ROW, Chunk, DocumentState
@@ -170,6 +171,15 @@ def with_vectors(
     rows = rows.set_column(rows.schema.get_field_index("vector"), vector, column)
     there = pa.array([True] * rows.num_rows)
     return rows.set_column(rows.schema.get_field_index("embedded"), embedded, there)
+
+
+def without_vectors(rows: pa.Table, dim: int) -> pa.Table:
+    """Rows of the table with all vectors taken out, for a table whose vectors have ``dim``."""
+    column = vector_array([None] * rows.num_rows, dim)
+    field = pa.field("vector", column.type)
+    rows = rows.set_column(rows.schema.get_field_index("vector"), field, column)
+    none = pc.if_else(pc.is_valid(rows["embedded"]), False, pa.scalar(None, pa.bool_()))
+    return rows.set_column(rows.schema.get_field_index("embedded"), "embedded", none)
 
 
 def _doc_array(states: Sequence[DocumentState | None], doc: pa.DataType) -> pa.Array:
