@@ -30,6 +30,7 @@ from .handles import Handles
 from .hold import Hold
 from .lock import IndexLock
 from .manifests import manifest_file, newest_manifests, version_of
+from .planned import ModelPlan
 from .recovery import drop_set_aside, drop_torn_versions, set_aside
 from .retention import drop_versions
 from .schema import StoreInfo, new_info, table_schema
@@ -52,6 +53,8 @@ class OpenIndex:
         recovered: versions that a power cut had torn and that opening dropped.
         commits: why each version exists.
         vector_cache: vectors of texts whose rows may be gone.
+        plan: the model that the index is to have, if it is another.
+        staged: vectors of that model, until it is in use.
         hold: whether live sync rests.
         forgotten: documents that stay out.
     """
@@ -62,6 +65,8 @@ class OpenIndex:
         self.read_only = read_only
         self.commits = CommitLog(folder)
         self.vector_cache = VectorCache(folder)
+        self.plan = ModelPlan(folder)
+        self.staged = VectorCache(folder, name="next-vectors.sqlite", budget_bytes=None)
         self.hold = Hold(folder)
         self.forgotten = Forgotten(folder)
         self.recovered = [] if read_only else drop_torn_versions(table_folder(folder))
@@ -121,6 +126,7 @@ class OpenIndex:
                 # What is left of a table that was here before says nothing of this one.
                 CommitLog(folder).clear()
                 Hold(folder).clear()
+                ModelPlan(folder).drop()
                 with translated(folder, "creating it"):
                     # The full-text index is there before the first row, so that every version
                     # that anyone may go back to has one.

@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from . import indices, maintenance, rewriting, tags
+from . import changing, indices, maintenance, rewriting, tags
+from .changing import Changed, Find
 from .connection import table_folder
 from .failures import translated
 from .maintenance import AT_REST, MaintenanceReport, Tolerance
 from .memory import give_back
 from .opened import OpenIndex
+from .planned import PlannedChange
 from .retention import due_versions
 from .rewriting import Rewritten
 from .rows import RowBatch, with_vectors
@@ -91,6 +93,35 @@ class Store(OpenIndex):
             version = self._handles.writer.merge(data)
         self.commits.record(version, reason, {"embedded": data.num_rows}, started)
         return version
+
+    def change_model(self, to: PlannedChange, find: Find) -> Changed:
+        """Give every chunk the vector of another model in place of the one it has.
+
+        The caller holds the lock. Older versions stay as they are, with their model.
+
+        Args:
+            to: the model.
+            find: chunk hashes → the vectors there are for them; where there is none, the chunk
+                lacks one afterwards.
+
+        Raises:
+            StoreError: it could not be written; the model in use is still the old one.
+        """
+        started = time.monotonic()
+        before = self.info.model
+        with self._writing("changing the model"), self._handles.writer.durably() as table:
+            first = int(table.version) + 1
+            done = changing.change_model(table, to, find)
+            last = int(table.version)
+        for version in range(first, last + 1):
+            if version == done.version:
+                counts, note = {"embedded": done.embedded}, f"from {before} to {to.model}"
+                self.commits.record(version, "migrate", counts, started, note=note)
+            else:
+                reason = "maintenance" if version < done.version else "backfill"
+                self.commits.record(version, reason, {}, started)
+        self.snapshot()
+        return done
 
     def ensure_indices(self) -> None:
         """Build the indices that are missing, and bring them up to date when they lag far behind.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from .failures import as_store_error
+from .failures import as_store_error, translated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,9 @@ class VectorCache:
 
     Args:
         folder: the index folder.
-        budget_bytes: about how large it may grow; the least recently used vectors go first.
+        name: of its file.
+        budget_bytes: about how large it may grow; the least recently used vectors go first. None
+            keeps all of them.
         clock: seconds since the epoch; tells which vectors were used last.
     """
 
@@ -56,11 +58,12 @@ class VectorCache:
         self,
         folder: Path,
         *,
-        budget_bytes: int = DEFAULT_BUDGET_BYTES,
+        name: str = "vectors.sqlite",
+        budget_bytes: int | None = DEFAULT_BUDGET_BYTES,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._folder = folder
-        self._file = folder / "vectors.sqlite"
+        self._file = folder / name
         self.budget_bytes = budget_bytes
         self._clock = clock
         self._connection: sqlite3.Connection | None = None
@@ -92,6 +95,21 @@ class VectorCache:
         if self._file.exists():
             self._run(_clear)
 
+    def hashes(self, fingerprint: str) -> set[str]:
+        """The chunk hashes of all vectors of a model."""
+        if not self._file.exists():
+            return set()
+        asked = "SELECT chunk_hash FROM vectors WHERE fingerprint = ?"
+        return self._run(lambda db: {row[0] for row in db.execute(asked, (fingerprint,))})
+
+    def drop(self) -> None:
+        """Delete the file."""
+        with self._guard:
+            self._close()
+            with translated(self._folder, "deleting vectors"):
+                for file in self._files():
+                    file.unlink(missing_ok=True)
+
     def close(self) -> None:
         """Let go of the file; the next call opens it again."""
         with self._guard:
@@ -121,6 +139,8 @@ class VectorCache:
 
     def _put(self, db: sqlite3.Connection, rows: Iterable[tuple[str, str, bytes, int]]) -> None:
         db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
+        if self.budget_bytes is None:
+            return
         used_bytes = _used_bytes(db)
         if used_bytes > self.budget_bytes:
             (count,) = db.execute("SELECT count(*) FROM vectors").fetchone()
