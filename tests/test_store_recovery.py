@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lancebrain.errors import LancebrainError, StoreError
+from lancebrain.errors import IndexLockedError, LancebrainError, StoreError
 from lancebrain.store import Store
 from lancebrain.store.failures import as_store_error, translated
+from lancebrain.store.lock import IndexLock
 from lancebrain.store.manifests import manifest_file, newest_manifests
 from lancebrain.types import Filter
 from tests.stored import make_store, put
@@ -83,6 +84,50 @@ def test_a_version_whose_data_was_not_written_out_is_dropped(store: Store, kept_
     assert [c.path for c in opened.snapshot().keyword_candidates("alpha beta", Filter(), 5)] == [
         "n/a.md"
     ]
+
+
+def test_damage_to_an_old_file_drops_no_version(store: Store) -> None:
+    put(store, {"n/a.md": ["alpha"]})
+    old = newest_data_file(store)
+    versions = [put(store, {f"n/{n}.md": ["beta"]}) for n in range(3)]
+    old.write_bytes(old.read_bytes()[:100])
+    opened = Store.open(store.folder)
+    assert opened.recovered == []
+    assert opened.snapshot().version == versions[-1]
+    with pytest.raises(StoreError, match="damaged"):
+        opened.snapshot().chunks(["n/a.md"])
+
+
+def test_a_version_whose_data_is_missing_is_dropped(store: Store) -> None:
+    whole = put(store, {"n/a.md": ["alpha"]})
+    put(store, {"n/b.md": ["beta"]})
+    newest_data_file(store).unlink()
+    assert Store.open(store.folder).snapshot().version == whole
+
+
+def test_a_version_whose_full_text_index_was_not_written_out_is_dropped(store: Store) -> None:
+    put(store, {f"n/{n}.md": ["alpha beta"] for n in range(20)})
+    put(store, {"n/last.md": ["alpha"]})
+    with store.lock(1):
+        store.maintain(keep_versions=timedelta(days=1))
+    torn = store.snapshot().version
+    parts = (store.folder / "chunks.lance" / "_indices").rglob("*.lance")
+    max(parts, key=lambda part: part.stat().st_mtime_ns).write_bytes(b"")
+    opened = Store.open(store.folder)
+    assert opened.recovered == [torn]
+    assert len(opened.snapshot().keyword_candidates("alpha", Filter(), 50)) == 21
+
+
+def test_a_torn_version_is_dropped_by_one_process_at_a_time(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lancebrain.store.opened._SETTLE_TIMEOUT_S", 0.05)
+    put(store, {"n/a.md": ["alpha"]})
+    torn = put(store, {"n/b.md": ["beta"]})
+    manifest(store, torn).write_bytes(b"")
+    with IndexLock(store.folder).held(0), pytest.raises(IndexLockedError):
+        Store.open(store.folder)
+    assert Store.open(store.folder).recovered == [torn]
 
 
 def test_leftovers_of_a_killed_writer_change_nothing_and_go_with_maintenance(store: Store) -> None:

@@ -16,11 +16,8 @@ from pathlib import Path
 
 from lancebrain.errors import StoreError
 
-from .manifests import newest_manifests
+from .manifests import ending_of, named_in, newest_manifests
 
-_TAIL = 20
-# What a name ends with: the byte before it may look like a part of it.
-_NAME = re.compile(rb"[0-9A-Za-z_-]{%d}\.(?:lance|txn)" % _TAIL)
 # A deletion file's number: field 3, a varint. Any byte may look like the field's tag.
 _NUMBER = re.compile(rb"(?=\x18([\x80-\xff]{0,9}[\x00-\x7f]))")
 
@@ -41,17 +38,17 @@ def collect(table: Path, *, fragments: int) -> int:
     """
     manifests = newest_manifests(table)
     contents = [manifest.read_bytes() for manifest in manifests]
-    if sum(name.endswith(b".lance") for name in set(_NAME.findall(contents[0]))) < fragments:
+    if sum(name.endswith(".lance") for name in named_in(contents[0])) < fragments:
         raise StoreError(
             f"The manifests of {table} are not as this LanceBrain knows them; nothing is deleted.",
             hint="Install the LanceDB that LanceBrain asks for.",
         )
-    names = {name.decode() for content in contents for name in _NAME.findall(content)}
+    names = {name for content in contents for name in named_in(content)}
     lost = [
         file
         for folder in ("data", "_transactions")
         for file in _files(table / folder)
-        if f"{file.stem[-_TAIL:]}{file.suffix}" not in names
+        if ending_of(file) not in names
     ]
     lost += _lost_deletions(list(_files(table / "_deletions")), contents)
     lost += (file for file in _files(table / "_versions") if file.name.startswith(".tmp"))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 _HIGHEST = 2**64 - 1
+_TAIL = 20
+# What a name ends with: the byte before it may look like a part of it.
+_NAME = re.compile(rb"[0-9A-Za-z_-]{%d}\.(?:lance|txn)" % _TAIL)
 
 
 def manifest_file(table: Path, version: int) -> Path:
@@ -30,3 +34,13 @@ def identity(table: Path, version: int) -> tuple[int, int, int] | None:
     except FileNotFoundError:
         return None
     return version, stat.st_ino, stat.st_mtime_ns
+
+
+def named_in(content: bytes) -> set[str]:
+    """The data and transaction files that a manifest names, each as :func:`ending_of` has it."""
+    return {name.decode() for name in _NAME.findall(content)}
+
+
+def ending_of(file: Path) -> str:
+    """The end of a file's name, which tells it from all others."""
+    return f"{file.stem[-_TAIL:]}{file.suffix}"

@@ -31,7 +31,7 @@ from .hold import Hold
 from .lock import IndexLock
 from .manifests import manifest_file, newest_manifests, version_of
 from .planned import ModelPlan
-from .recovery import drop_set_aside, drop_torn_versions, set_aside
+from .recovery import drop_set_aside, drop_torn_versions, set_aside, torn_versions
 from .retention import drop_versions
 from .schema import StoreInfo, new_info, table_schema
 from .snapshot import Snapshot
@@ -69,7 +69,7 @@ class OpenIndex:
         self.staged = VectorCache(folder, name="next-vectors.sqlite", budget_bytes=None)
         self.hold = Hold(folder)
         self.forgotten = Forgotten(folder)
-        self.recovered = [] if read_only else drop_torn_versions(table_folder(folder))
+        self.recovered = [] if read_only else _recovered(folder)
         self._lock = IndexLock(folder)
         self._handles = Handles(folder, self._lock.check)
         self.version: int = self._handles.newest().version
@@ -274,6 +274,14 @@ def _settle(folder: Path, *, read_only: bool) -> None:
             replacement.settle(folder)
     except IndexLockedError:
         return  # its maker is at it
+
+
+def _recovered(folder: Path) -> list[int]:
+    """Drop the versions that a power cut tore; under the lock, as others may be at it."""
+    if not torn_versions(table_folder(folder)):
+        return []
+    with IndexLock(folder).held(_SETTLE_TIMEOUT_S, alone=True):
+        return drop_torn_versions(table_folder(folder))
 
 
 def _not_found(folder: Path) -> IndexNotFoundError:

@@ -8,39 +8,48 @@ The version before is the table then.
 from __future__ import annotations
 
 import shutil
+import uuid
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from .manifests import newest_manifests, version_of
+from .manifests import ending_of, named_in, newest_manifests, version_of
 
 _ASIDE = ".damaged-"
 _FILE_END = b"LANC"
 """What a manifest and a data file end with."""
 
 
-def drop_torn_versions(table: Path) -> list[int]:
-    """Remove the newest versions as far as they are torn, and return these.
+def torn_versions(table: Path) -> list[Path]:
+    """The manifests of the newest versions as far as they are torn; none where none is whole.
 
-    Going back is safe, whatever was lost: the next sync finds the files that differ.
+    A version is torn when its manifest is, or what it added to the version before. Damage to a
+    file that older versions have, too, is none of a power cut, and no reason to go back.
 
     Args:
         table: the table's folder.
-
-    Returns:
-        Versions removed; none where no whole one would remain.
-
-    Raises:
-        OSError: the folder may not be written.
     """
     torn: list[Path] = []
     manifests = newest_manifests(table)
     for manifest, before in zip_longest(manifests, manifests[1:]):
         if _is_whole(table, manifest, before):
-            for file in torn:
-                file.unlink(missing_ok=True)
-            return [version_of(file) for file in torn]
+            return torn
         torn.append(manifest)
     return []
+
+
+def drop_torn_versions(table: Path) -> list[int]:
+    """Remove the versions that are torn, and return these; the caller holds the lock.
+
+    Going back is safe, whatever was lost: the next sync finds the files that differ.
+
+    Raises:
+        OSError: the folder may not be written.
+    """
+    torn = torn_versions(table)
+    for manifest in torn:
+        manifest.unlink(missing_ok=True)
+    return [version_of(manifest) for manifest in torn]
 
 
 def set_aside(table: Path) -> Path:
@@ -71,14 +80,39 @@ def drop_set_aside(table: Path) -> int:
 
 
 def _is_whole(table: Path, manifest: Path, before: Path | None) -> bool:
-    """Whether a manifest, and the data it adds to the one before, was written out."""
-    content = manifest.read_bytes()
+    content = _content(manifest)
     if not content.endswith(_FILE_END):
         return False
-    since = before.stat().st_mtime if before else 0.0
-    files = (file for file in (table / "data").glob("*.lance") if file.stat().st_mtime >= since)
-    # A manifest holds the names of its data files; others are leftovers of a killed writer.
-    return all(_ends_well(file) for file in files if file.name.encode() in content)
+    known = b"" if before is None else _content(before)
+    data = {ending_of(file): file for file in (table / "data").glob("*.lance")}
+    added = {name for name in named_in(content) - named_in(known) if name.endswith(".lance")}
+    indices = (
+        folder
+        for folder in (table / "_indices").glob("*")
+        if (number := uuid.UUID(folder.name).bytes) in content and number not in known
+    )
+    return (
+        added <= data.keys()
+        and all(_ends_well(data[name]) for name in added)
+        and all(_ends_well(file) for folder in indices for file in folder.rglob("*.lance"))
+        and (before is None or all(map(_is_filled, _deletions(table, version_of(before)))))
+    )
+
+
+def _content(manifest: Path) -> bytes:
+    try:
+        return manifest.read_bytes()
+    except FileNotFoundError:
+        return b""  # cleaned up by another process while we look
+
+
+def _deletions(table: Path, version: int) -> Iterator[Path]:
+    """What was deleted in the version after this one: ``{fragment}-{version}-{number}.arrow``."""
+    return (table / "_deletions").glob(f"*-{version}-*")
+
+
+def _is_filled(file: Path) -> bool:
+    return file.stat().st_size > 0
 
 
 def _ends_well(file: Path) -> bool:
