@@ -11,6 +11,7 @@ Bad user data (an unreadable note, broken frontmatter) is never an error: it is 
     ├── StoreError                   1   the table is damaged, read-only, or the disk is full
     │   └── IndexMismatchError       1   the index was made with another model or version
     └── EmbedderError                1   a model is missing, fails to load, or fails on a text
+        └── ModelUnavailableError    1   it cannot be had now, and may be later
 """
 
 from __future__ import annotations
@@ -69,3 +70,10 @@ class IndexMismatchError(StoreError):
 
 class EmbedderError(LancebrainError):
     """An embedding model is missing, cannot be loaded, or failed on its input."""
+
+
+class ModelUnavailableError(EmbedderError):
+    """A model cannot be had now: its server is down, or it has too little to learn from.
+
+    Texts are taken in all the same, and wait for their vectors.
+    """

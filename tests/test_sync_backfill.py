@@ -12,7 +12,7 @@ import pytest
 
 from lancebrain.errors import EmbedderError, IndexMismatchError
 from lancebrain.store import Store
-from lancebrain.sync import Engine, backfill, run
+from lancebrain.sync import Engine, embedding, run
 from lancebrain.sync.lease import Lease
 from lancebrain.types import Filter, Progress
 from tests.health import assert_healthy
@@ -67,7 +67,7 @@ def test_a_few_chunks_are_committed_with_their_vectors_in_one_version(tmp_path: 
 def test_the_newest_documents_are_embedded_first(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backfill, "_FIRST_PART", 10)
+    monkeypatch.setattr(embedding, "_FIRST_PART", 10)
     notes.sync(fill=False)
     engine = Engine(notes.store, notes.settings, lambda: notes.embedder)
     next(engine.backfill_steps())
@@ -82,7 +82,7 @@ def _numbered(texts: list[str]) -> list[tuple[int, str]]:
 def test_what_was_embedded_is_kept_when_the_work_is_stopped(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backfill, "_FIRST_PART", 10)
+    monkeypatch.setattr(embedding, "_FIRST_PART", 10)
     notes.sync(fill=False)
     steps = Engine(notes.store, notes.settings, lambda: notes.embedder).backfill_steps()
     next(steps)
@@ -95,8 +95,8 @@ def test_what_was_embedded_is_kept_when_the_work_is_stopped(
 def test_what_was_embedded_is_kept_when_the_model_fails(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backfill, "_FIRST_PART", 10)
-    monkeypatch.setattr(backfill, "_MAX_PART", 10)
+    monkeypatch.setattr(embedding, "_FIRST_PART", 10)
+    monkeypatch.setattr(embedding, "_MAX_PART", 10)
     calls = 0
 
     class Tired(StandIn):

@@ -6,7 +6,7 @@ Removed rows (tombstones) are left out of all of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,17 +179,24 @@ class Snapshot(OneVersion):
         Chunks without a document row, which the doctor takes out, are not among them.
         Each call looks through all such chunks (60 ms for 100,000), so ask for some thousands.
         """
+        return self._newest_first(self._scan(PENDING_ROWS, [*KEY, ROW_ID]), limit)
+
+    def chunks_without(self, hashes: Collection[str], limit: int) -> list[StoredChunk]:
+        """The same of chunks whose hash is not among these, whatever vector they have."""
+        rows = self._scan(CHUNK_ROWS, [*KEY, "chunk_hash", ROW_ID])
+        known = pc.is_in(rows["chunk_hash"], pa.array(list(hashes), pa.string()))
+        return self._newest_first(rows.filter(pc.invert(known)), limit)
+
+    def _newest_first(self, rows: pa.Table, limit: int) -> list[StoredChunk]:
         stats = self.stats()
-        pending = self._scan(PENDING_ROWS, [*KEY, ROW_ID])
-        pending = pending.filter(pc.is_in(pending["path"], pa.array(list(stats), pa.string())))
-        paths = pending["path"].combine_chunks().dictionary_encode()
+        rows = rows.filter(pc.is_in(rows["path"], pa.array(list(stats), pa.string())))
+        paths = rows["path"].combine_chunks().dictionary_encode()
         newest = np.array([stats[p].mtime_ns for p in paths.dictionary.to_pylist()], np.int64)
-        codes, indexes = paths.indices.to_numpy(), pending["chunk_index"].to_numpy()
+        codes, indexes = paths.indices.to_numpy(), rows["chunk_index"].to_numpy()
         order = np.lexsort((indexes, codes, -newest[codes]))[:limit]
-        chunks = stored_chunks(self._take(pending[ROW_ID].take(order).to_pylist(), CHUNK_COLUMNS))
+        chunks = stored_chunks(self._take(rows[ROW_ID].take(order).to_pylist(), CHUNK_COLUMNS))
         by_key = {(chunk.path, chunk.chunk_index): chunk for chunk in chunks}
-        first = pending.take(order)
-        return [by_key[key] for key, _ in keyed(first, ROW_ID)]
+        return [by_key[key] for key, _ in keyed(rows.take(order), ROW_ID)]
 
     def pending(self) -> int:
         """How many chunks have no vector."""

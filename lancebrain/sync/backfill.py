@@ -10,17 +10,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lancebrain.chunking import embedding_text
 from lancebrain.errors import EmbedderError
 from lancebrain.store import AT_REST, WHILE_FILLING, Snapshot, Store, Tolerance
 from lancebrain.types import Progress, StoredChunk
 
+from .embedding import Embedding, texts_to_embed
 from .lease import Lease
 from .vectors import Vector, Vectors, missing
 
@@ -29,11 +28,6 @@ if TYPE_CHECKING:
 
 _COMMIT_ROWS = 1_000
 _COMMIT_S = 15.0
-_PART_S = 1.0
-_FIRST_PART = 32
-_MAX_PART = 512
-_TRIES = 3
-"""A model that fails on the first so many texts, each by itself, fails on all."""
 _MAINTAIN_COMMITS = 3  # rows with new vectors leave the full-text index, and search scans them
 _POLL_S = 0.25
 
@@ -47,7 +41,6 @@ class Backfill:
         vectors: where vectors come from.
 
     Attributes:
-        embedded: texts that the model was given so far.
         filled: rows that got a vector so far.
     """
 
@@ -56,12 +49,15 @@ class Backfill:
         self._settings = settings
         self._vectors = vectors
         self._lease = Lease(store.folder)
-        self._part = _FIRST_PART
+        self._embedding = Embedding(vectors.load, vectors.embed)
         self._ahead = 0
         self._is_done = False
-        self._refused: dict[str, EmbedderError] = {}
-        self.embedded = 0
         self.filled = 0
+
+    @property
+    def embedded(self) -> int:
+        """Texts that the model was given so far."""
+        return self._embedding.embedded
 
     def run(
         self,
@@ -98,8 +94,9 @@ class Backfill:
         try:
             while self._lease.take():
                 snapshot = self._store.snapshot()
-                lacking = snapshot.unembedded(_COMMIT_ROWS + len(self._refused))
-                rows = [row for row in lacking if row.chunk.chunk_hash not in self._refused]
+                refused = self._embedding.refused
+                lacking = snapshot.unembedded(_COMMIT_ROWS + len(refused))
+                rows = [row for row in lacking if row.chunk.chunk_hash not in refused]
                 if not rows:
                     self._is_done = True
                     if commits:
@@ -115,47 +112,22 @@ class Backfill:
 
     def _round(self, snapshot: Snapshot, rows: list[StoredChunk]) -> Iterator[None]:
         hashes = [row.chunk.chunk_hash for row in rows]
-        fingerprint = self._store.info.fingerprint
         vectors = self._vectors.known(snapshot, set(hashes))
-        lacking = _texts(snapshot, rows, missing(hashes, vectors))
+        lacking = texts_to_embed(snapshot, rows, missing(hashes, vectors))
         started = time.monotonic()
         try:
             while lacking and time.monotonic() - started < _COMMIT_S and self._lease.take():
-                vectors |= self._embed(
-                    [lacking.pop() for _ in range(min(self._part, len(lacking)))]
-                )
+                part = self._embedding.next_part(lacking)
+                vectors |= part
+                self._ahead += len(part)
                 yield
         finally:
-            self._commit(rows, vectors, fingerprint)
+            self._commit(rows, vectors, snapshot.info.fingerprint)
         yield
-
-    def _embed(self, texts: list[tuple[str, str]]) -> dict[str, Vector]:
-        started = time.monotonic()
-        vectors = self._vectors_of(dict(texts))
-        self.embedded += len(vectors)
-        self._ahead += len(texts)
-        seconds = max(time.monotonic() - started, 1e-3)
-        self._part = max(_FIRST_PART, min(_MAX_PART, int(len(texts) / seconds * _PART_S)))
-        return vectors
-
-    def _vectors_of(self, texts: dict[str, str]) -> dict[str, Vector]:
-        """Vectors of texts; where the model fails on all at once, of those that it takes alone."""
-        self._vectors.load()
-        with suppress(EmbedderError):
-            return self._vectors.embed(texts)
-        vectors: dict[str, Vector] = {}
-        for tried, (chunk_hash, text) in enumerate(texts.items(), 1):
-            try:
-                vectors |= self._vectors.embed({chunk_hash: text})
-            except EmbedderError as error:
-                if tried == _TRIES and not (vectors or self.embedded):
-                    raise
-                self._refused[chunk_hash] = error
-        return vectors
 
     def _tell_refused(self, rows: list[StoredChunk]) -> None:
         if rows:
-            error = self._refused[rows[0].chunk.chunk_hash]
+            error = self._embedding.refused[rows[0].chunk.chunk_hash]
             raise EmbedderError(
                 f"{len(rows)} texts got no vector and are found by their words alone, the first in "
                 f"{rows[0].path}. {error.message}",
@@ -172,10 +144,11 @@ class Backfill:
         """
         self._ahead = 0
         with self._store.lock(self._settings.lock_timeout_s):
-            if self._store.info.fingerprint != fingerprint:
-                return  # the index was built anew meanwhile, with another model
+            snapshot = self._store.snapshot()
+            if snapshot.info.fingerprint != fingerprint:
+                return  # the index has another model now, or was built anew with one
             keys = [(row.path, row.chunk_index) for row in rows if row.chunk.chunk_hash in vectors]
-            now = self._store.snapshot().rows(keys)
+            now = snapshot.rows(keys)
             found = [
                 (key, vectors[row.chunk.chunk_hash])
                 for key, row in now.items()
@@ -190,17 +163,3 @@ class Backfill:
             keep = timedelta(days=self._settings.keep_versions_days)
             if self._store.needs_maintenance(keep_versions=keep, tolerance=tolerance):
                 self._store.maintain(keep_versions=keep, only_due=True, tolerance=tolerance)
-
-
-def _texts(snapshot: Snapshot, rows: list[StoredChunk], hashes: list[str]) -> list[tuple[str, str]]:
-    """(chunk hash, embedding text) of the rows with one of the hashes, the first row last."""
-    stats = snapshot.stats(list({row.path for row in rows}))
-    wanted = set(hashes)
-    texts = {
-        row.chunk.chunk_hash: embedding_text(
-            stats[row.path].kind, row.chunk.heading_path, row.chunk.text
-        )
-        for row in rows
-        if row.chunk.chunk_hash in wanted and row.path in stats
-    }
-    return list(reversed(texts.items()))

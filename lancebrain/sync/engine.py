@@ -120,7 +120,7 @@ class Engine:
             raise IndexMismatchError(
                 f"The index in {self.store.folder} was made with the model "
                 f"{self.store.info.model!r}, and {self.settings.model!r} is configured.",
-                hint=OTHER_MODEL_HINT,
+                hint=OTHER_MODEL_HINT.format(model=self.settings.model),
             )
         return Run(
             self.store,

@@ -21,8 +21,9 @@ Vector: TypeAlias = "NDArray[np.float32]"
 """(dim,) float32, L2-normalised."""
 
 OTHER_MODEL_HINT = (
-    "Configure the model of the index again, or make an index with the new one beside it: "
-    "`lancebrain sync --index DIR FOLDER`."
+    "Change the index to the model that is configured: `lancebrain model use {model}`; or "
+    "configure that of the index again; or make another index: `lancebrain sync --index DIR "
+    "FOLDER`."
 )
 _LENGTH_TOLERANCE = 1e-3
 
@@ -50,11 +51,11 @@ class Vectors:
         """
         found = snapshot.vectors([*hashes, *keep])
         kept = {chunk_hash: found.pop(chunk_hash) for chunk_hash in keep if chunk_hash in found}
-        fingerprint, cache = self._store.info.fingerprint, self._store.vector_cache
+        fingerprint, cache = snapshot.info.fingerprint, self._store.vector_cache
         if kept:
             cache.put(fingerprint, list(kept), np.stack(list(kept.values())))
         cached = cache.get(fingerprint, missing(hashes, found))
-        dim = self._store.info.dim
+        dim = snapshot.info.dim
         return found | {h: vector for h, vector in cached.items() if vector.shape == (dim,)}
 
     def load(self) -> None:
@@ -78,34 +79,39 @@ class Vectors:
         """
         if not texts:
             return {}
-        matrix = self._model().embed_passages(list(texts.values()))
-        self._check(matrix, len(texts))
-        return dict(zip(texts, matrix, strict=True))
+        return embedded(self._model(), texts, self._store.info.dim)
 
     def _model(self) -> Embedder:
-        if self._embedder is None:
+        info = self._store.info
+        # Each time: this process or another may have changed the model of the index.
+        if self._embedder is None or self._embedder.fingerprint != info.fingerprint:
             self._embedder = self._provider()
-        # Each time: another process may have built the index anew, with another model.
-        if self._embedder.fingerprint != self._store.info.fingerprint:
+        if self._embedder.fingerprint != info.fingerprint:
             raise IndexMismatchError(
-                f"The index in {self._store.folder} was embedded by "
-                f"{self._store.info.fingerprint}, and the model is now "
-                f"{self._embedder.fingerprint}.",
-                hint=OTHER_MODEL_HINT,
+                f"The index in {self._store.folder} was embedded by {info.fingerprint}, and the "
+                f"model is now {self._embedder.fingerprint}.",
+                hint=OTHER_MODEL_HINT.format(model=self._embedder.name),
             )
         return self._embedder
 
-    def _check(self, matrix: Vector, count: int) -> None:
-        dim = self._store.info.dim
-        if matrix.shape != (count, dim):
-            raise EmbedderError(
-                f"The model gave an array of shape {matrix.shape} for {count} texts; "
-                f"({count}, {dim}) was expected."
-            )
-        lengths = np.linalg.norm(matrix, axis=1)
-        # NaN fails every comparison, so this catches it too.
-        if not bool((np.abs(lengths - 1) < _LENGTH_TOLERANCE).all()):
-            raise EmbedderError("The model gave a vector that is not finite or not of length 1.")
+
+def embedded(model: Embedder, texts: Mapping[str, str], dim: int) -> dict[str, Vector]:
+    """Vectors from a model, by chunk hash, checked.
+
+    Raises:
+        EmbedderError: the model failed, or gave what is no vector of ``dim`` components.
+    """
+    matrix = model.embed_passages(list(texts.values()))
+    if matrix.shape != (len(texts), dim):
+        raise EmbedderError(
+            f"The model gave an array of shape {matrix.shape} for {len(texts)} texts; "
+            f"({len(texts)}, {dim}) was expected."
+        )
+    lengths = np.linalg.norm(matrix, axis=1)
+    # NaN fails every comparison, so this catches it too.
+    if not bool((np.abs(lengths - 1) < _LENGTH_TOLERANCE).all()):
+        raise EmbedderError("The model gave a vector that is not finite or not of length 1.")
+    return dict(zip(texts, matrix, strict=True))
 
 
 def missing(hashes: Iterable[str], found: Collection[str]) -> list[str]:
