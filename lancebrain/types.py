@@ -160,10 +160,11 @@ class Chunk:
 
     Attributes:
         text: the exact slice.
-        chunk_hash: SHA-256 (hex) of ``chunking.embedding_text(kind, heading_path, text)``, the
-            very text that a model is given; equal hashes have equal vectors.
+        chunk_hash: SHA-256 (hex) of its ``chunking.embedding_text``, the very text that a model
+            is given; equal hashes have equal vectors.
         line_count: lines of the file begun within this chunk, so that prefix sums over the
             chunks before give its first line.
+        table_header: the first line of the table that it begins in the midst of, else ``""``.
     """
 
     text: str
@@ -173,6 +174,7 @@ class Chunk:
     line_count: int
     role: str | None = None
     said_at: datetime | None = None
+    table_header: str = ""
 
 
 @dataclass(frozen=True, slots=True)

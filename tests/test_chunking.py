@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wcwidth import wcswidth, wcwidth
 
-from lancebrain.chunking import chunk, chunk_hash, display_width, embedding_text
+from lancebrain.chunking import chunk, chunk_hash, display_width, embedding_text_of
 from lancebrain.readers import read
 from lancebrain.types import Block, Chunk, Document
 
@@ -45,7 +45,7 @@ def assert_sound(found: Document, made: list[Chunk]) -> None:
     for one in made:
         assert one.text.strip()
         assert display_width(one.text.strip()) <= MOST_WIDTH
-        passage = embedding_text(found.kind, one.heading_path, one.text)
+        passage = embedding_text_of(found.kind, one)
         assert passage.strip()
         assert chunk_hash(passage) == one.chunk_hash
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lancebrain.chunking import display_width, embedding_text
+from lancebrain.chunking import (
+    chunk,
+    chunk_hash,
+    display_width,
+    embedding_text,
+    embedding_text_of,
+)
+from lancebrain.readers import read
+from lancebrain.types import Document
 
 NOISE = "QUJD" * 60
 
@@ -78,3 +86,22 @@ def test_long_gaps_are_closed() -> None:
 )
 def test_a_passage_is_never_blank(kind: str, trail: list[str], text: str) -> None:
     assert embedding_text(kind, trail, text).strip()
+
+
+def test_the_later_rows_of_a_long_table_tell_what_their_columns_are_called() -> None:
+    header = "| Pier | Depth at low tide | Crane |"
+    rows = [f"| {n} | {n % 9} metres and a little more than that | crane {n} |" for n in range(90)]
+    text = "\n".join(["# Harbour", "", header, "|---|---|---|", *rows, "", "After it.", ""])
+    document = read("harbour.md", "md", text.encode())
+    assert isinstance(document, Document)
+    first, *later = chunk(document)
+    assert first.table_header == ""
+    assert len(later) > 2
+    midst = [one for one in later if one.text.startswith("| ")]
+    assert midst
+    for one in midst:
+        assert one.table_header == header
+        passage = embedding_text_of("md", one)
+        assert passage.startswith(f"Harbour\n\n{header}\n{one.text[:10]}")
+        assert one.chunk_hash == chunk_hash(passage)
+    assert "".join(one.text for one in (first, *later)) == text

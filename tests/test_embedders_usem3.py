@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lancebrain.chunking import chunk, embedding_text
+from lancebrain.chunking import chunk, embedding_text_of
 from lancebrain.embedders import Embedder, embedder_spec, load_embedder, usem3
 from lancebrain.embedders.texts import windows
 from lancebrain.errors import EmbedderError
@@ -111,7 +111,7 @@ def test_what_is_embedded_of_a_chunk_is_embedded_in_one_piece(word: str) -> None
     chunks = chunk(document)
     assert len(chunks) > 1
     for one in chunks:
-        given = embedding_text("md", one.heading_path, one.text)
+        given = embedding_text_of("md", one)
         assert len(windows(given, usem3.MAX_CHARS)) == 1
 
 

@@ -56,17 +56,19 @@ def _ends(document: Document) -> Iterator[int]:
 def _chunk(document: Document, start: int, end: int, blocks: Sequence[Block]) -> Chunk:
     text = document.text[start:end]
     trail = _trail(document.text, blocks)
+    header = _table_header(document.text, start, blocks[0])
     tags = dict.fromkeys(document.document_tags)
     for block in blocks:
         tags.update(dict.fromkeys(block.tags))
     return Chunk(
         text=text,
-        chunk_hash=chunk_hash(embedding_text(document.kind, trail, text)),
+        chunk_hash=chunk_hash(embedding_text(document.kind, trail, text, header)),
         heading_path=trail,
         tags=tuple(tags),
         line_count=_line_count(document.text, start, end, blocks),
         role=blocks[0].role,
         said_at=blocks[0].said_at,
+        table_header=header,
     )
 
 
@@ -87,6 +89,13 @@ def _trail(text: str, blocks: Sequence[Block]) -> tuple[str, ...]:
     while same < min(len(low), len(high)) and low[same] == high[same]:
         same += 1
     return low[:same]
+
+
+def _table_header(text: str, start: int, block: Block) -> str:
+    """What the columns are called, where the rows alone do not tell."""
+    if block.kind != "table" or start <= block.start:
+        return ""
+    return text[block.start : start].lstrip().splitlines()[0].rstrip()
 
 
 def _line_count(text: str, start: int, end: int, blocks: Sequence[Block]) -> int:

@@ -1,10 +1,8 @@
 """A chunk → what a model is given of it, and the hash of that.
 
-A function of the kind, the heading trail and the text alone, for vectors are also filled in
-later, from the rows of the table. What says nothing to a model stays in the text and out of
-here: the frontmatter's keys, data URIs and other Base64, HTML comments, the targets of links.
-For the same reason the later rows of a long table come without its header: a row of ours does
-not know it.
+A function of what its row in the index holds, for vectors are also filled in later. The later
+rows of a long table come with its header. What says nothing to a model stays in the text and out
+of here: the frontmatter's keys, data URIs and other Base64, HTML comments, the targets of links.
 
 So two texts may have one hash: a link that now leads elsewhere needs its row written, and
 nothing embedded.
@@ -19,8 +17,10 @@ from hashlib import sha256
 from lancebrain.chunking.packing import MOST_WIDTH
 from lancebrain.chunking.width import cut_to_width
 from lancebrain.readers import frontmatter
+from lancebrain.types import Chunk
 
 _MOST_TRAIL_WIDTH = 240
+_MOST_HEADER_WIDTH = 240
 _TELLING_KEYS = (
     "title",
     "subtitle",
@@ -42,7 +42,9 @@ _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n){2,}")
 _GAP = re.compile(r"[^\S\n]{8,}")
 
 
-def embedding_text(kind: str, heading_path: Sequence[str], text: str) -> str:
+def embedding_text(
+    kind: str, heading_path: Sequence[str], text: str, table_header: str = ""
+) -> str:
     """What a model is given of a chunk: its heading trail, a blank line, its words.
 
     Never blank unless ``text`` is: where nothing is left of the text, the trail stands alone,
@@ -52,7 +54,14 @@ def embedding_text(kind: str, heading_path: Sequence[str], text: str) -> str:
     body = _telling(kind, heading_path, text)
     if not _WORD.search(body):
         return trail or cut_to_width(text.strip(), MOST_WIDTH)
+    if table_header:
+        body = f"{cut_to_width(table_header, _MOST_HEADER_WIDTH)}\n{body}"
     return f"{trail}\n\n{body}" if trail else body
+
+
+def embedding_text_of(kind: str, chunk: Chunk) -> str:
+    """:func:`embedding_text` of a chunk of a document of this kind."""
+    return embedding_text(kind, chunk.heading_path, chunk.text, chunk.table_header)
 
 
 def chunk_hash(embedding_text: str) -> str:

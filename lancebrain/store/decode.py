@@ -22,6 +22,7 @@ CHUNK_COLUMNS = (
     "text",
     "chunk_hash",
     "heading_path",
+    "table_header",
     "tags",
     "line_count",
     "role",
@@ -101,6 +102,7 @@ def _stored_chunk(
     text: str,
     chunk_hash: str,
     heading_path: list[str] | None,
+    table_header: str | None,
     tags: list[str] | None,
     line_count: int,
     role: str | None,
@@ -110,7 +112,7 @@ def _stored_chunk(
     updated_at: datetime,
 ) -> StoredChunk:
     trail, labels = tuple(heading_path or ()), tuple(tags or ())
-    chunk = Chunk(text, chunk_hash, trail, labels, line_count, role, said_at)
+    chunk = Chunk(text, chunk_hash, trail, labels, line_count, role, said_at, table_header or "")
     return StoredChunk(path, chunk_index, chunk, embedded, created_at, updated_at)
 
 

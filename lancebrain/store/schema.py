@@ -23,7 +23,7 @@ from lancebrain.errors import IndexMismatchError, StoreError
 
 TABLE_NAME = "chunks"
 VECTOR = "vector"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised whenever a column is added, dropped or given another meaning."""
 
 # Which rows are which, as SQL over narrow columns alone: a test of ``text``, ``vector`` or ``doc``
@@ -108,6 +108,7 @@ def table_schema(info: StoreInfo) -> pa.Schema:
             pa.field("kind", pa.string()),
             pa.field("role", pa.string()),
             pa.field("heading_path", pa.list_(pa.string())),
+            pa.field("table_header", pa.string()),
             pa.field("tags", pa.list_(pa.string())),
             pa.field("line_count", pa.int32()),
             pa.field("created_at", TIMESTAMP),

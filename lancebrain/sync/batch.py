@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from lancebrain.chunking import embedding_text
+from lancebrain.chunking import embedding_text_of
 from lancebrain.store import RowBatch
 from lancebrain.types import DOCUMENT_ROW, DocumentState
 
@@ -116,9 +116,7 @@ class Batch:
         """Chunk hash → embedding text, for the rows with one of these hashes."""
         wanted = set(hashes)
         return {
-            row.write.chunk.chunk_hash: embedding_text(
-                row.state.kind, row.write.chunk.heading_path, row.write.chunk.text
-            )
+            row.write.chunk.chunk_hash: embedding_text_of(row.state.kind, row.write.chunk)
             for row in self._chunks
             if row.write.chunk.chunk_hash in wanted
         }

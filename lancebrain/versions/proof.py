@@ -118,7 +118,7 @@ def _joined(snapshot: Snapshot, paths: Sequence[str]) -> Iterator[str]:
 
 def _texts(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     """Path and everything readable of each row."""
-    columns = ["path", "text", "heading_path", "tags", "doc"]
+    columns = ["path", "text", "heading_path", "table_header", "tags", "doc"]
     for row in snapshot.to_arrow(columns).to_pylist():
         yield row["path"], "\n".join(str(row[name]) for name in columns[1:] if row[name])
 
