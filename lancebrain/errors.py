@@ -8,7 +8,8 @@ Bad user data (an unreadable note, broken frontmatter) is never an error: it is 
     │   └── ConfigError              2   a configuration file or variable is wrong
     ├── IndexNotFoundError          10   there is no index yet at this place
     ├── IndexLockedError            11   another process holds the lock past the time allowed
-    ├── StoreError                   1   the table is damaged, read-only, or the disk is full
+    ├── StoreError                   1   the index cannot be read or written: permissions, or no room
+    │   ├── DamagedError             1   what is on the disk cannot be understood
     │   └── IndexMismatchError       1   the index was made with another model or version
     └── EmbedderError                1   a model is missing, fails to load, or fails on a text
         └── ModelUnavailableError    1   it cannot be had now, and may be later
@@ -62,6 +63,10 @@ class IndexLockedError(LancebrainError):
 
 class StoreError(LancebrainError):
     """The store cannot be read or written: damage, permissions, or no room."""
+
+
+class DamagedError(StoreError):
+    """What is on the disk is not what was written there."""
 
 
 class IndexMismatchError(StoreError):

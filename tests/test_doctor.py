@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from lancebrain.brain import Brain
 from lancebrain.brain import open as open_brain
 from lancebrain.doctor import Diagnosis
-from lancebrain.errors import IndexNotFoundError
+from lancebrain.errors import IndexNotFoundError, StoreError
 from tests.stand_in import StandIn
 from tests.trees import write_tree
 
@@ -200,6 +201,58 @@ def test_a_missing_full_text_index_is_built(brain: Brain) -> None:
     table.drop_index(next(i.name for i in table.list_indices() if i.columns == ["text"]))
     assert_mended(brain, "index-behind")
     assert brain.search("quokka", mode="keyword").hits
+
+
+@pytest.mark.parametrize("content", [b"", b"broken", None])
+def test_indices_that_are_damaged_are_built_anew(brain: Brain, content: bytes | None) -> None:
+    brain.close()
+    for file in (brain.settings.index / "chunks.lance/_indices").rglob("*.lance"):
+        file.unlink() if content is None else file.write_bytes(content)
+    assert "index-damaged" in codes(brain.doctor())
+    assert brain.doctor(fix=True).is_healthy
+    brain.close()
+    assert_healthy(brain)
+    assert brain.search("quokka", mode="keyword").hits
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), PermissionError(errno.EACCES, "No")]
+)
+def test_a_disk_that_is_full_is_no_reason_to_move_the_table_aside(
+    brain: Brain, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lancebrain.store.handles.Handles.newest", refuse)
+        with pytest.raises(StoreError):
+            brain.doctor(fix=True)
+    assert_healthy(brain)
+    assert not list(brain.settings.index.glob("*.damaged-*"))
+
+
+def test_a_table_that_cannot_be_read_goes_back_to_the_newest_version_that_can(
+    brain: Brain, model: StandIn, tmp_path: Path
+) -> None:
+    write_tree(tmp_path / "notes", {"a.md": "# Alpha\n\nThe quokka sleeps.\n"})
+    brain.sync()
+    newest = max((brain.settings.index / "chunks.lance/data").iterdir(), key=_made)
+    write_tree(tmp_path / "notes", {"b.md": "# Beta\n\nNumbats sleep.\n"})
+    last = brain.sync().version
+    brain.close()
+    newest.write_bytes(b"\xff" * newest.stat().st_size)
+    model.reset()
+    assert codes(brain.doctor()) == ["damaged"]
+    assert brain.doctor(fix=True).is_healthy
+    assert_healthy(brain)
+    assert [record.reason for record in brain.history() if record.version > last][-1] == "repair"
+    assert len(model.texts) == 2
+    assert not list(brain.settings.index.glob("*.damaged-*"))
+
+
+def _made(file: Path) -> int:
+    return file.stat().st_mtime_ns
 
 
 def damage_data_files(brain: Brain) -> None:

@@ -10,15 +10,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lancebrain.doctor.findings import SHOWN_PATHS, Finding
-from lancebrain.errors import IndexLockedError
+from lancebrain.errors import DamagedError, IndexLockedError
 from lancebrain.store import Snapshot
-from lancebrain.store.schema import CHUNK_ROWS, DOCUMENT_ROWS, EMBEDDED_ROWS
+from lancebrain.store.filters import all_of
+from lancebrain.store.ranges import path_ranges
+from lancebrain.store.schema import CHUNK_ROWS, DOCUMENT_ROWS, EMBEDDED_ROWS, table_schema
 from lancebrain.store.snapshot import valid_rows
 from lancebrain.sync import Engine
+from lancebrain.types import Filter
 
 Key = tuple[str, int]
 
-_VECTORS_A_READ = 20_000
+_ROWS_A_READ = 20_000
 _LOCK_TIMEOUT_S = 5.0
 """A commit takes no longer."""
 
@@ -134,8 +137,35 @@ def keys(engine: Engine) -> Iterator[Ailment]:
         )
 
 
+def rows(engine: Engine) -> Iterator[Ailment]:
+    """Whether everything can be read; vectors are a check of their own."""
+    names = [name for name in table_schema(engine.store.info).names if name != "vector"]
+    read_through(engine.store.snapshot(), names)
+    yield from ()
+
+
+def read_through(snapshot: Snapshot, columns: Sequence[str] | None = None) -> None:
+    """Read every row, a part at a time.
+
+    Args:
+        columns: names; all by default.
+
+    Raises:
+        DamagedError: something cannot be read.
+    """
+    for where in path_ranges(snapshot.to_arrow(["path"])["path"], rows=_ROWS_A_READ):
+        snapshot.to_arrow(columns, where=where)
+
+
 def indices(engine: Engine) -> Iterator[Ailment]:
-    """The full-text index: there, and not far behind the rows."""
+    """The indices answer; the full-text index is there, and not far behind the rows."""
+    snapshot, dim = engine.store.snapshot(), engine.store.info.dim
+    try:
+        snapshot.keyword_candidates("index", Filter(), 1)
+        snapshot.vector_candidates(np.eye(1, dim, dtype=np.float32)[0], Filter(), 1)
+        snapshot.documents(["index"])
+    except DamagedError as error:
+        yield ailment("index-damaged", error.message, "build the indices anew")
     if engine.store.is_index_behind():
         yield ailment(
             "index-behind",
@@ -195,8 +225,8 @@ def unlisted(engine: Engine) -> Iterator[Ailment]:
 def _invalid_vectors(snapshot: Snapshot) -> list[Key]:
     found: list[Key] = []
     names = snapshot.to_arrow(["path"], where=EMBEDDED_ROWS)["path"]
-    for first, last in _path_ranges(names):
-        where = f"{EMBEDDED_ROWS} AND path >= {_sql(first)} AND path <= {_sql(last)}"
+    for where in path_ranges(names, rows=_ROWS_A_READ):
+        where = all_of(EMBEDDED_ROWS, where)
         rows = snapshot.to_arrow(["path", "chunk_index", "vector"], where=where)
         there = np.asarray(pc.is_valid(rows["vector"]).to_numpy())
         bad = ~there
@@ -206,24 +236,3 @@ def _invalid_vectors(snapshot: Snapshot) -> list[Key]:
         paths, indexes = (rows[name].to_pylist() for name in ("path", "chunk_index"))
         found += [(paths[row], indexes[row]) for row in np.flatnonzero(bad)]
     return found
-
-
-def _path_ranges(paths: pa.ChunkedArray) -> Iterator[tuple[str, str]]:
-    """Ranges of document paths, so that each holds a bounded number of rows (or one document)."""
-    counts = sorted((e["values"], e["counts"]) for e in pc.value_counts(paths).to_pylist())
-    first, last, rows = "", "", 0
-    for path, count in counts:
-        if rows and rows + count > _VECTORS_A_READ:
-            yield first, last
-            rows = 0
-        if not rows:
-            first = path
-        last, rows = path, rows + count
-    if rows:
-        yield first, last
-
-
-def _sql(text: str) -> str:
-    from lancebrain.store.filters import literal
-
-    return literal(text)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from lancebrain.doctor import checks, deep
 from lancebrain.doctor.checks import Ailment, ailment
 from lancebrain.doctor.findings import Diagnosis, Finding
-from lancebrain.doctor.repairs import repair
-from lancebrain.errors import IndexMismatchError, StoreError
+from lancebrain.doctor.repairs import go_back, repair
+from lancebrain.errors import DamagedError
 from lancebrain.sync import Engine
 
 Check = Callable[[Engine], Iterable[Ailment]]
@@ -18,6 +18,7 @@ Check = Callable[[Engine], Iterable[Ailment]]
 # These read the table alone: when one of them cannot, the table is damaged.
 _OF_THE_TABLE: Mapping[str, Check] = {
     "versions": checks.recovered_versions,
+    "rows": checks.rows,
     "keys": checks.keys,
     "vectors": checks.vectors,
 }
@@ -43,31 +44,31 @@ def examine(
         open_engine: opens the index.
         open_anew: moves its table aside, and makes a new index.
         deeply: also read every file and compare every chunk.
-        fix: repair what can be repaired. A table that cannot be read is moved aside and built
-            anew from the files.
+        fix: repair what can be repaired. A table that cannot be read goes back to the newest
+            version that can; where there is none, it is moved aside and built anew from the files.
 
     Raises:
         IndexNotFoundError: there is no index.
         IndexMismatchError: the index was made with another model or version.
         EmbedderError: a repair needs the model, which fails.
+        StoreError: the index may not be used: permissions, or no room.
     """
     started = time.monotonic()
     rest = {**_OF_THE_REST, **(_DEEP if deeply else {})}
     names = (*_OF_THE_TABLE, *rest)
+    engine: Engine | None = None
     try:
         engine = open_engine()
-        found = _findings_of(engine, _OF_THE_TABLE)
-    except IndexMismatchError:
-        raise
-    except StoreError as error:
+        found = _findings_of(engine, {**_OF_THE_TABLE, **rest})
+    except DamagedError as error:
         damage = _damage(error)
         if not fix:
             return Diagnosis(0, names, (damage,), time.monotonic() - started)
-        engine = open_anew()
+        if engine is None or not go_back(engine):
+            engine = open_anew()
         engine.sync()
         findings: tuple[Finding, ...] = (replace(damage, fixed=True),)
         return Diagnosis(engine.store.version, names, findings, time.monotonic() - started)
-    found += _findings_of(engine, rest)
     findings = tuple(one.finding for one in found)
     if fix and found:
         repair(engine, found)
@@ -87,9 +88,10 @@ def _told(finding: Finding, left: set[str]) -> Finding:
     return replace(finding, fixed=finding.fixable and mended)
 
 
-def _damage(error: StoreError) -> Finding:
+def _damage(error: DamagedError) -> Finding:
     return ailment(
         "damaged",
         f"The table cannot be read. {error.message}",
-        "move it aside and build a new one from the files; its history stays in the old one",
+        "go back to the newest version that can be read, and sync; where there is none, move the "
+        "table aside and build a new one from the files",
     ).finding

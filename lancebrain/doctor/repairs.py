@@ -7,20 +7,24 @@ that is away stay as they are, and so does an index that is held at an earlier v
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
 
 import numpy as np
 
-from lancebrain.doctor.checks import Ailment
+from lancebrain.doctor.checks import Ailment, read_through
+from lancebrain.errors import DamagedError
 from lancebrain.sources import root_state
 from lancebrain.store import RowBatch
 from lancebrain.store.schema import LIVE_ROWS
 from lancebrain.sync import Engine
 
 Repair = Callable[[Engine, Ailment], None]
+
+_EACH_OF = 5
+"""So many of the newest versions are tried one by one."""
 
 
 def fill(engine: Engine, _: Ailment) -> None:
@@ -51,6 +55,12 @@ def refresh_indices(engine: Engine, _: Ailment) -> None:
     with engine.store.lock(engine.settings.lock_timeout_s):
         engine.store.ensure_indices()
         engine.store.maintain(keep_versions=keep)
+
+
+def rebuild_indices(engine: Engine, _: Ailment) -> None:
+    """Build the indices anew."""
+    with engine.store.lock(engine.settings.lock_timeout_s):
+        engine.store.rebuild_indices()
 
 
 def sync(engine: Engine, _: Ailment) -> None:
@@ -96,6 +106,7 @@ REPAIRS: Mapping[str, Repair] = MappingProxyType(
     {
         "vectors-missing": fill,
         "vectors-invalid": embed_again,
+        "index-damaged": rebuild_indices,
         "index-behind": refresh_indices,
         "torn-versions": sync,
         "behind-disk": sync,
@@ -113,6 +124,36 @@ def repair(engine: Engine, ailments: Sequence[Ailment]) -> None:
         for ailment in ailments:
             if ailment.finding.code == code:
                 make(engine, ailment)
+
+
+def go_back(engine: Engine) -> bool:
+    """Make the newest version that can be read whole the current one; False if there is none.
+
+    One without a document would be no gain. A hold is lifted: what it held at cannot be read.
+    """
+    started, store = time.monotonic(), engine.store
+    with store.lock(engine.settings.lock_timeout_s):
+        for version in _some(sorted(store.versions(), reverse=True)[1:]):
+            try:
+                snapshot = store.snapshot(version)
+                read_through(snapshot)
+                if not snapshot.document_count():
+                    continue
+                restored = store.restore(version)
+            except DamagedError:
+                continue
+            store.commits.record(restored, "repair", {}, started)
+            store.hold.clear()
+            return True
+    return False
+
+
+def _some(versions: Sequence[int]) -> Iterator[int]:
+    """The first few of many, and then fewer and fewer: each takes a while to read."""
+    at, step = 0, 1
+    while at < len(versions):
+        yield versions[at]
+        at, step = at + step, step + at // _EACH_OF
 
 
 def _readable(engine: Engine, paths: Sequence[str]) -> list[str]:

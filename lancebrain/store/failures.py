@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lancebrain.errors import LancebrainError, StoreError
+from lancebrain.errors import DamagedError, LancebrainError, StoreError
 
 _NO_ROOM = ("no space left on device", "disk quota exceeded", "storage full")
 _NOT_ALLOWED = ("permission denied", "read-only file system", "operation not permitted")
+_FOR_NOW = ("too many open files", "allocate memory", "out of memory", "timed out", "is locked")
 _MISSING = ("not found:", "no such file or directory", "notfound")
 
 
@@ -39,7 +40,11 @@ def translated(folder: Path, doing: str) -> Iterator[None]:
 
 
 def as_store_error(error: BaseException, folder: Path, doing: str) -> StoreError:
-    """``error`` as a sentence about ``folder`` and the next step."""
+    """``error`` as a sentence about ``folder`` and the next step.
+
+    What LanceDB cannot understand is damage. What the system refuses is not: it passes, or it is
+    for a person to see to.
+    """
     said = str(error)
     lower = said.lower()
     number = error.errno if isinstance(error, OSError) else None
@@ -53,7 +58,12 @@ def as_store_error(error: BaseException, folder: Path, doing: str) -> StoreError
             f"The index folder {folder} may not be written, which {doing} needs.",
             hint="Make it writable, or choose another with --index.",
         )
-    return StoreError(
+    if number is not None or any(s in lower for s in _FOR_NOW):
+        return StoreError(
+            f"The index in {folder} cannot be used ({doing}): {_first_line(said)}",
+            hint="Run the command again.",
+        )
+    return DamagedError(
         f"The index in {folder} is damaged ({doing}): {_first_line(said)}",
         hint="Run `lancebrain doctor --fix`.",
     )

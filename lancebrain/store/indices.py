@@ -67,6 +67,13 @@ def rebuild(table: Table) -> list[str]:
     return ["text", *keys]
 
 
+def rebuild_all(table: Table) -> None:
+    """Build the indices anew, the one on vectors too."""
+    rebuild(table)
+    if vector_columns(table.schema)[0] in indices_of(table):
+        build_vectors(table)
+
+
 def build_keys(table: Table, columns: Sequence[str] = _KEY) -> None:
     """Build the indices on the keys anew."""
     from lancedb.index import BTree

@@ -133,6 +133,11 @@ class Store(OpenIndex):
             if indices.is_behind(table):
                 indices.build_full_text(table)
 
+    def rebuild_indices(self) -> None:
+        """Build every index anew, as one that is damaged has to be. The caller holds the lock."""
+        with self._maintaining("building its indices anew") as table:
+            indices.rebuild_all(table)
+
     def is_index_behind(self) -> bool:
         """Whether so many rows are outside the full-text index that searches suffer."""
         with translated(self.folder, "looking at its indices"), self._handles.probe() as table:
