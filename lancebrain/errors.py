@@ -8,7 +8,7 @@ Bad user data (an unreadable note, broken frontmatter) is never an error: it is 
     │   └── ConfigError              2   a configuration file or variable is wrong
     ├── IndexNotFoundError          10   there is no index yet at this place
     ├── IndexLockedError            11   another process holds the lock past the time allowed
-    ├── StoreError                   1   the index cannot be read or written: permissions, or no room
+    ├── StoreError                   1   it cannot be read or written: permissions, or no room
     │   ├── DamagedError             1   what is on the disk cannot be understood
     │   └── IndexMismatchError       1   the index was made with another model or version
     └── EmbedderError                1   a model is missing, fails to load, or fails on a text

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lancebrain.store.lock import IndexLock
 from lancebrain.sync import Engine, Wanted, run
+from lancebrain.sync.known import under
+from lancebrain.sync.moves import matched
 from lancebrain.sync.removals import Gone, problem_with
 from lancebrain.types import Source
 from tests.indexes import Notes, codes
@@ -171,6 +174,41 @@ def test_what_git_took_away_needs_no_confirmation_and_what_was_deleted_does(
     git(tmp_path, "checkout", "-q", "one")
     report = notes.synced()
     assert (report.added, report.embedded) == (60, 0)
+
+
+def test_git_is_asked_while_nobody_is_kept_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = Notes(tmp_path).write({f"d/{n}.md": f"Note {n}.\n" for n in range(60)})
+    notes.write({"keep.md": "Keep.\n"}).sync()
+    shutil.rmtree(notes.root / "d")
+    asked: list[str] = []
+
+    def taken_away(_: Source, paths: list[str]) -> set[str]:
+        with IndexLock(notes.settings.index).held(0):
+            notes.write({"keep.md": "Keep edited.\n"})
+        asked.extend(paths)
+        return set(paths[:55])
+
+    monkeypatch.setattr(run, "taken_away", taken_away)
+    report = notes.synced()
+    assert len(asked) == 60
+    assert (report.removed, report.changed, report.problems) == (60, 1, ())
+
+
+def test_of_many_equal_files_each_finds_its_own_name_first() -> None:
+    new = {f"b/{n}.md": "same" for n in range(5)} | {"b/other.md": "same", "b/new.md": "else"}
+    leaving = {f"a/{n}.md": "same" for n in reversed(range(6))}
+    assert matched(new, leaving) == {
+        **{f"b/{n}.md": f"a/{n}.md" for n in range(5)},
+        "b/other.md": "a/5.md",
+    }
+
+
+def test_documents_at_many_places_are_those_in_their_folders_too() -> None:
+    known = dict.fromkeys(("n/a.md", "n/d/b.md", "n/d/e/c.md", "n/dd/b.md"))
+    few, many = {"n/d", "n/a.md"}, {"n/d", "n/a.md", *(f"n/{n}" for n in range(20))}
+    assert under(known, few).keys() == under(known, many).keys() == known.keys() - {"n/dd/b.md"}
 
 
 def test_files_that_come_back_while_their_documents_go_are_documents_again(

@@ -8,43 +8,56 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Collection
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from lancebrain.sources import file_of
+from lancebrain.types import Source
 
 _STATES = 20
 """So many places where HEAD was are asked, the latest first."""
 _TIMEOUT_S = 10.0
 _GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.quotepath=false")
+_GONE = ("-z", "--name-only", "--no-renames", "--diff-filter=D", "--relative")
 
 
-def taken_away(root: Path, files: Collection[Path]) -> set[Path]:
-    """Those of the files that git took away; none where git cannot be asked.
+def taken_away(source: Source, paths: Iterable[str]) -> set[str]:
+    """Those of the documents whose file git took away; none where git cannot be asked.
+
+    Four calls of git at most, which can take seconds in a large repository.
 
     Args:
-        root: a folder in a work tree, or not in one.
-        files: absolute, below the root; none of them is there.
+        source: whose root may be in a work tree.
+        paths: documents of the source without a file.
     """
+    root = source.root
     listed = _names(root, "ls-files", "-z")
-    if listed is None:
+    trees = _names(root, "reflog", "--format=%T", "-z", "-n", str(_STATES))
+    if listed is None or not trees:
         return set()
-    names = {os.fsencode(file.relative_to(root).as_posix()): file for file in files}
-    unexplained = names.keys() - set(listed)
-    explained: set[Path] = set()
-    for state in _names(root, "reflog", "--format=%H", "-z", "-n", str(_STATES)) or ():
-        tree = _names(root, "ls-tree", "-r", "-z", "--name-only", os.fsdecode(state))
-        found = unexplained.intersection(tree or ())
-        explained.update(names[name] for name in found)
-        unexplained -= found
-        if not unexplained:
-            break
-    return explained
+    names = {
+        os.fsencode(file_of(source, path).relative_to(root).as_posix()): path for path in paths
+    }
+    now, *before = dict.fromkeys(trees)
+    # What an earlier state had and this one has not, and what this one had and the index has not.
+    pairs = [b"%s %s\n" % (tree, now) for tree in before]
+    gone = {
+        *(_names(root, "diff-tree", "--stdin", "-r", *_GONE, given=pairs) or ()),
+        *(_names(root, "diff-index", "--cached", *_GONE, os.fsdecode(now)) or ()),
+    }
+    return {names[name] for name in names.keys() & gone - set(listed)}
 
 
-def _names(root: Path, *arguments: str) -> list[bytes] | None:
-    """What a git command lists, or None when it fails."""
+def _names(root: Path, *arguments: str, given: Sequence[bytes] = ()) -> list[bytes] | None:
+    """What a git command lists, or None when it fails.
+
+    Args:
+        given: lines for it to read, which it repeats before what it has to say to each.
+    """
     try:
         done = subprocess.run(
             [*_GIT, "-C", str(root), *arguments],
+            input=b"".join(given),
             capture_output=True,
             timeout=_TIMEOUT_S,
             check=False,
@@ -52,4 +65,9 @@ def _names(root: Path, *arguments: str) -> list[bytes] | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return [name for name in done.stdout.split(b"\0") if name] if done.returncode == 0 else None
+    if done.returncode:
+        return None
+    said = done.stdout
+    for line in given:
+        said = said.replace(line, b"")
+    return [name for name in said.split(b"\0") if name]

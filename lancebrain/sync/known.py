@@ -5,10 +5,13 @@ Read anew whenever another version is there than the one this process left.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from lancebrain.store import DocumentStat, Snapshot
 from lancebrain.types import DocumentState
+
+_FEW_PLACES = 8
+"""More are looked up folder by folder instead of one by one."""
 
 
 class KnownDocuments:
@@ -51,3 +54,24 @@ class KnownDocuments:
                 mime=state.mime,
             )
         self._version = version
+
+
+def under(
+    documents: Mapping[str, DocumentStat], places: Collection[str]
+) -> dict[str, DocumentStat]:
+    """The documents that are at one of the places or in a folder there."""
+    if not places:
+        return {}
+    exact = set(places)
+    folders = tuple(f"{path}/" for path in places)
+    if len(folders) <= _FEW_PLACES:
+        return {p: stat for p, stat in documents.items() if p in exact or p.startswith(folders)}
+    return {path: stat for path, stat in documents.items() if not exact.isdisjoint(_around(path))}
+
+
+def _around(path: str) -> Iterator[str]:
+    """A document's path, and those of the folders that it is in."""
+    yield path
+    while "/" in path:
+        path = path[: path.rindex("/")]
+        yield path

@@ -5,20 +5,19 @@ First step of a sync. Reads no file but those that may have moved; knows nothing
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lancebrain.config import Settings
 from lancebrain.kinds import EXTENSIONS, MARKDOWN, TEXT, extension_of
-from lancebrain.sources import Discovery, IgnoreRules, discover, file_of
+from lancebrain.sources import Discovery, IgnoreRules, discover
 from lancebrain.store import DocumentStat
 from lancebrain.types import Problem, Source, SourceFile
 
-from .gitwork import taken_away
+from .known import under
 from .logfiles import unwanted_logs
 from .manner import REFUSED, Manner
-from .reading import Reading, Vanished, read_file
+from .moves import moves
 from .removals import Gone, problem_with
 
 _FINE_MARGIN_NS = 50_000_000
@@ -35,6 +34,7 @@ class Look:
         changed: files that are new or may have another content, newest first.
         moved: (document path before, file now) with the same bytes.
         removed: documents to remove.
+        waiting: by source, documents without a file that stay until that is explained.
         problems: of sources and files, each with its path.
         states: of each root that was looked at, by source: ok, missing, unreadable, empty.
         folders: absolute names of those that were looked into, for a watcher.
@@ -45,6 +45,7 @@ class Look:
     changed: list[SourceFile] = field(default_factory=list)
     moved: list[tuple[str, SourceFile]] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
+    waiting: dict[str, list[str]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     states: dict[str, str] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
@@ -71,7 +72,7 @@ def look(
             for everything.
         agreed: a person confirmed the removals, see :mod:`.removals`.
         dropped: names of sources whose documents are to go, unless the settings name them.
-        seen_gone: document paths and folders that the watcher saw go.
+        seen_gone: document paths and folders whose files went in a way that explains it.
         left_out: tells of document paths that are not to be in the index.
     """
     result = Look()
@@ -80,7 +81,7 @@ def look(
         only = None if scope is None else _within(source.name, scope)
         if only == []:
             continue
-        documents = _under(known, only or [source.name])
+        documents = under(known, only or [source.name])
         found = _discover(source, settings, only, left_out)
         unwanted = unwanted_logs(source, settings, found.files, all_found=only is None)
         if unwanted is not None:
@@ -95,11 +96,10 @@ def look(
         result.folders += found.folders
         result.rules[source.name] = found.rules
         without_file.append(Gone(source.name, found.state, _without_file(found, documents)))
-    result.removed += _under(known, set(dropped) - {source.name for source in settings.sources})
+    result.removed += under(known, set(dropped) - {source.name for source in settings.sources})
     result.changed.sort(key=lambda file: file.mtime_ns, reverse=True)
-    _find_moves(result, without_file, known, now_ns)
-    sources = {source.name: source for source in settings.sources}
-    _settle_removals(result, without_file, known, sources, agreed=agreed, seen_gone=seen_gone)
+    _settle_moves(result, without_file, known, now_ns)
+    _settle_removals(result, without_file, known, agreed=agreed, seen_gone=seen_gone)
     return result
 
 
@@ -183,19 +183,6 @@ def _within(name: str, scope: Iterable[str]) -> list[str] | None:
     return None if name in clean else [path for path in clean if path.startswith(f"{name}/")]
 
 
-def _under(
-    documents: Mapping[str, DocumentStat], places: Collection[str]
-) -> dict[str, DocumentStat]:
-    """The documents that are at one of the places or in a folder there."""
-    if not places:
-        return {}
-    exact = set(places)
-    folders = tuple(f"{path}/" for path in places)
-    return {
-        path: stat for path, stat in documents.items() if path.startswith(folders) or path in exact
-    }
-
-
 def _without_file(found: Discovery, documents: Mapping[str, DocumentStat]) -> list[str]:
     """Documents whose file is surely not there, in a root that can be read."""
     if found.state in ("missing", "unreadable"):
@@ -204,35 +191,21 @@ def _without_file(found: Discovery, documents: Mapping[str, DocumentStat]) -> li
     return [path for path in documents if path not in there and not found.unseen(path)]
 
 
-def _find_moves(
+def _settle_moves(
     result: Look,
     without_file: Sequence[Gone],
     known: Mapping[str, DocumentStat],
     now_ns: Callable[[], int],
 ) -> None:
-    """Match new files with documents whose file is gone, one to one, by their bytes."""
+    """Take new files for documents whose file is gone, where their bytes are the same."""
+    new = [file for file in result.changed if file.path not in known]
     leaving = [*result.removed, *(path for gone in without_file for path in gone.paths)]
-    if not leaving:
-        return
-    sizes = {known[path].size for path in leaving}
-    new = [file for file in result.changed if file.path not in known and file.size in sizes]
-    hashes = {file.path: _sha256(file, now_ns) for file in new}
-    before: defaultdict[str, list[str]] = defaultdict(list)
-    for path in leaving:
-        before[known[path].sha256].append(path)
-    # A file that kept its name comes first, so that of equal files each finds its own.
-    moved: dict[str, str] = {}
-    for same_name in (True, False):
-        for file in new:
-            places = before.get(hashes[file.path], [])
-            old = next((p for p in places if not same_name or _name(p) == _name(file.path)), None)
-            if old is not None and file.path not in moved:
-                places.remove(old)
-                moved[file.path] = old
+    moved = moves(new, {path: known[path] for path in leaving}, now_ns)
     for gone in without_file:
+        paths = set(gone.paths)
         # A drive that is away, and copies of some of its files: these did not move.
-        if gone.state == "empty" and not set(gone.paths) <= set(moved.values()):
-            moved = {new: old for new, old in moved.items() if old not in set(gone.paths)}
+        if gone.state == "empty" and not paths <= set(moved.values()):
+            moved = {new: old for new, old in moved.items() if old not in paths}
     result.moved = [(moved[file.path], file) for file in new if file.path in moved]
     result.changed = [file for file in result.changed if file.path not in moved]
 
@@ -241,7 +214,6 @@ def _settle_removals(
     result: Look,
     without_file: Sequence[Gone],
     known: Mapping[str, DocumentStat],
-    sources: Mapping[str, Source],
     *,
     agreed: bool,
     seen_gone: Collection[str],
@@ -251,34 +223,12 @@ def _settle_removals(
     result.removed = [path for path in result.removed if path not in moved]
     for gone in without_file:
         paths = {path: known[path] for path in gone.paths if path not in moved}
-        explained = paths if agreed else _under(paths, seen_gone)
+        explained = paths if agreed else under(paths, seen_gone)
         asking = [path for path in paths if path not in explained]
-        of_source = len(_under(known, [gone.source])) if asking else 0
+        of_source = len(under(known, [gone.source])) if asking else 0
         problem = problem_with(replace(gone, paths=asking), known=of_source)
         if problem is not None:
-            asking = _not_by_git(sources[gone.source], asking)
-            problem = problem_with(replace(gone, paths=asking), known=of_source)
-        if problem is not None:
             result.problems.append(problem)
+            result.waiting[gone.source] = asking
         kept = set(asking) if problem else ()
         result.removed += [path for path in paths if path not in kept]
-
-
-def _not_by_git(source: Source, paths: Iterable[str]) -> list[str]:
-    """The documents whose file was not taken away by git."""
-    files = {path: file_of(source, path) for path in paths}
-    explained = taken_away(source.root, set(files.values()))
-    return [path for path, file in files.items() if file not in explained]
-
-
-def _sha256(file: SourceFile, now_ns: Callable[[], int]) -> str:
-    """The hash of a file's bytes, or ``""`` when it cannot be read now."""
-    try:
-        reading = read_file(file, now_ns())
-    except Vanished:
-        return ""
-    return reading.sha256 if isinstance(reading, Reading) else ""
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -19,8 +19,9 @@ from lancebrain.types import Problem, Progress, SourceFile, SyncReport
 
 from .batch import Batch
 from .collector import Change, Collector
+from .gitwork import taken_away
 from .known import KnownDocuments
-from .look import look
+from .look import Look, look
 from .lookrecord import LookRecord
 from .removals import is_mass
 from .vectors import Vectors, missing
@@ -126,39 +127,58 @@ class Run:
         )
 
     def _pass(self, scope: Sequence[str] | None) -> Iterator[None]:
-        looked = False
-        while not looked or self._is_left():
-            is_fresh = not looked
+        is_fresh = True
+        explained: set[str] | None = None
+        while is_fresh or self._is_left():
+            waiting: Mapping[str, Sequence[str]] = {}
             with self._lock():
                 if self._is_held():
                     return
                 snapshot = self._store.snapshot()
                 self._version = snapshot.version
                 known = self._known.at(snapshot, self._store.info.table_id)
-                if not looked:
-                    self._look(known, scope)
-                    looked = True
-                    self._keep_before_removals(snapshot, known)
-                self._batch(snapshot, known, is_fresh=is_fresh)
-                if not self._is_left():
-                    self._finish(scope)
-                    if self.committed:
-                        # Once, after the last text: searches read rows outside the index too,
-                        # but a bulk load leaves so many that they would take seconds.
-                        self._store.ensure_indices()
+                if is_fresh:
+                    found = self._look(known, scope, explained or ())
+                    waiting = found.waiting if explained is None else {}
+                    if not waiting:
+                        self._take_up(found)
+                        self._keep_before_removals(snapshot, known)
+                if not waiting:
+                    self._batch(snapshot, known, is_fresh=is_fresh)
+                    if not self._is_left():
+                        self._finish(scope)
+            if waiting:
+                explained = self._explained(waiting)
+                continue
+            is_fresh = False
             yield
 
-    def _look(self, known: Mapping[str, DocumentStat], scope: Sequence[str] | None) -> None:
-        found = look(
+    def _explained(self, waiting: Mapping[str, Sequence[str]]) -> set[str]:
+        """Documents that git took the file of. It is asked outside of the lock, and the files
+        are looked at once more after that."""
+        sources = {source.name: source for source in self._settings.sources}
+        return {
+            path for name, paths in waiting.items() for path in taken_away(sources[name], paths)
+        }
+
+    def _look(
+        self,
+        known: Mapping[str, DocumentStat],
+        scope: Sequence[str] | None,
+        explained: Collection[str],
+    ) -> Look:
+        return look(
             self._settings,
             known,
             self._clock,
             scope=scope,
             agreed=self._wanted.agreed,
             dropped=self._wanted.dropped,
-            seen_gone=self._wanted.seen_gone,
+            seen_gone={*self._wanted.seen_gone, *explained},
             left_out=self._store.forgotten.matcher(),
         )
+
+    def _take_up(self, found: Look) -> None:
         self.folders += found.folders
         self.rules |= found.rules
         self.states |= found.states
@@ -257,6 +277,10 @@ class Run:
         self.embedded += embedded
 
     def _finish(self, scope: Sequence[str] | None) -> None:
+        if self.committed:
+            # Once, after the last text: searches read rows outside the index too, but a bulk
+            # load leaves so many that they would take seconds.
+            self._store.ensure_indices()
         if scope is None and not self._wanted.dry_run:
             LookRecord(self._store.folder).write(self._unread)
 
