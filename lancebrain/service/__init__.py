@@ -1,0 +1,1 @@
+"""What servers of an index share, whatever they speak: between the facade and the fronts."""

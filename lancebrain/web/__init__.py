@@ -1,0 +1,1 @@
+"""The page: the index for people, in a browser on this computer."""
