@@ -59,7 +59,7 @@ class Front:
 
     def emit(self, value: object, *, indent: int | None = 2) -> None:
         """Print a result as one JSON document, at once."""
-        from lancebrain.cli.machine import to_json
+        from lancebrain.machine import to_json
 
         sys.stdout.write(to_json(value, indent=indent) + "\n")
         sys.stdout.flush()
