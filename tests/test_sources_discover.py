@@ -314,14 +314,51 @@ def test_a_file_without_permission_is_found_since_it_is_there(open_folder: Path)
         assert found(open_folder) == ["secret.md"]
 
 
-def test_an_ignore_file_that_cannot_be_read_is_reported(open_folder: Path) -> None:
-    write_tree(open_folder, {".gitignore": "a.md", "a.md": ""})
+@pytest.mark.parametrize("name", [".gitignore", ".lancebrainignore"])
+def test_what_an_ignore_file_that_cannot_be_read_leaves_out_is_not_known(
+    open_folder: Path, name: str
+) -> None:
+    write_tree(open_folder, {f"d/{name}": "a.md", "d/a.md": "", "d/e/b.md": "", "c.md": ""})
+    with without_privileges(open_folder):
+        (open_folder / "d" / name).chmod(0)
+        discovery = look(open_folder)
+        scoped = look(open_folder, only=["s/d/a.md", "s/d/e", "s/c.md"])
+
+    for one in (discovery, scoped):
+        assert [file.path for file in one.files] == ["s/c.md"]
+        assert reported(one) == [(f"s/d/{name}", "ignore-rule")]
+        assert one.unseen("s/d/a.md")
+        assert one.unseen("s/d/e/b.md")
+        assert not one.unseen("s/gone.md")
+    assert str(open_folder / "d") in discovery.folders
+
+
+def test_git_s_rules_above_the_root_that_cannot_be_read_keep_all_of_it(open_folder: Path) -> None:
+    write_tree(open_folder, {".git": {}, ".gitignore": "a.md", "root/a.md": "", "root/b.md": ""})
     with without_privileges(open_folder):
         (open_folder / ".gitignore").chmod(0)
-        discovery = look(open_folder)
+        discovery = look(open_folder / "root")
 
-    assert [file.path for file in discovery.files] == ["s/a.md"]
-    assert reported(discovery) == [("s/.gitignore", "ignore-rule")]
+    assert discovery.files == []
+    assert reported(discovery) == [("s", "ignore-rule")]
+    assert discovery.unseen("s/a.md")
+    assert not discovery.rules.is_ignored(open_folder / "root/b.md", is_dir=False)
+
+
+def test_a_linked_folder_whose_target_cannot_be_told_keeps_its_documents(
+    open_folder: Path,
+) -> None:
+    tree = {"store/x/a.md": "", ".lancebrainignore": "store/", "link": Link("store/x")}
+    write_tree(open_folder, tree)
+    with without_privileges(open_folder):
+        assert found(open_folder) == ["link/a.md"]
+        (open_folder / "store").chmod(0)
+        discovery = look(open_folder)
+        scoped = look(open_folder, only=["s/link/a.md"])
+
+    for one in (discovery, scoped):
+        assert one.files == []
+        assert one.unseen("s/link/a.md")
 
 
 @pytest.mark.parametrize("instead", ["nothing", "a file"])
@@ -332,7 +369,7 @@ def test_a_folder_that_goes_between_two_listings_keeps_its_documents_until_the_n
     walk = Walk(
         IgnoreRules(Source(name="s", root=tmp_path)), max_file_bytes=9, follow_symlinks=True
     )
-    root = walk.root()
+    (root,) = walk.root()
     with os.scandir(tmp_path) as listing:
         folders = walk.entries(root, walk.rules.inside(root.rules, "", ()), listing)
     shutil.rmtree(tmp_path / "d")

@@ -100,6 +100,30 @@ def test_a_folder_that_cannot_be_listed_keeps_its_documents(
     assert notes.synced().rows_written == 0
 
 
+def test_an_ignore_file_that_cannot_be_read_changes_nothing_in_its_folder(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.write({"d/.lancebrainignore": "private.md\n", "d/private.md": "P.\n", "d/a.md": "A.\n"})
+    notes.write({"ok.md": "Ok.\n"}).sync()
+    notes.write({"d/new.md": "New.\n", "ok.md": "Ok too.\n"})
+    (notes.root / "d" / "a.md").unlink()
+    real = Path.read_bytes
+
+    def read_bytes(file: Path) -> bytes:
+        if file.name == ".lancebrainignore":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
+        return real(file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", read_bytes)
+        report = notes.sync()
+    assert codes(report.problems) == {("notes/d/.lancebrainignore", "ignore-rule")}
+    assert notes.paths() == ["notes/d/a.md", "notes/ok.md"]
+    assert notes.text("notes/ok.md") == "Ok too.\n"
+    notes.synced()
+    assert notes.paths() == ["notes/d/new.md", "notes/ok.md"]
+
+
 def test_a_file_that_changes_each_time_it_is_read_keeps_its_old_rows(
     notes: Notes, opening: Opening
 ) -> None:

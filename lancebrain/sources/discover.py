@@ -90,7 +90,8 @@ def discover(
         sentence += " What is known of it is kept."
         walk.problems.append(Problem(source.name, f"source-{state}", sentence))
     elif only is None:
-        walk.everything(walk.root())
+        for root in walk.root():
+            walk.everything(root)
     else:
         places = [file_of(source, path).relative_to(source.root).parts for path in only]
         Scoped(walk).look_at(places)

@@ -13,6 +13,10 @@ Stamp = tuple[int, int, int]
 _NONE = compile_patterns(())
 
 
+class UnreadableRulesError(OSError):
+    """A file of rules is there and cannot be read, so that nobody knows what it leaves out."""
+
+
 class RuleFiles:
     """The files that a set of rules was made from.
 
@@ -28,10 +32,13 @@ class RuleFiles:
         self.faults: list[tuple[Path, str]] = []
 
     def read(self, file: Path, *, follow: bool) -> Patterns:
-        """The patterns in a file: none where it is missing, no file, or cannot be read.
+        """The patterns in a file: none where it is missing, or no file.
 
         Args:
             follow: read it through a symlink. Git does not.
+
+        Raises:
+            UnreadableRulesError: it cannot be read; that is among the faults, too.
         """
         self.stamps[file] = stamp_of(file)
         try:
@@ -42,8 +49,9 @@ class RuleFiles:
         except (FileNotFoundError, NotADirectoryError):
             return _NONE
         except OSError as error:
-            self.faults.append((file, f"Cannot be read, so it ignores nothing: {error.strerror}."))
-            return _NONE
+            sentence = f"It cannot be read: {error.strerror}. What is known of its folder is kept."
+            self.faults.append((file, sentence))
+            raise UnreadableRulesError(error.errno, error.strerror, str(file)) from None
         for line in patterns.invalid:
             self.faults.append((file, f"The line {line!r} is not a pattern, and ignores nothing."))
         return patterns

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from lancebrain.kinds import LOGS
 from lancebrain.sources.defaults import FOLDERS, NEVER
 from lancebrain.sources.patterns import NameFilter, Patterns, compile_patterns, screen_of
 from lancebrain.sources.repository import exclude_file
-from lancebrain.sources.rule_files import RuleFiles, Stamp
+from lancebrain.sources.rule_files import RuleFiles, Stamp, UnreadableRulesError
 from lancebrain.sources.scopes import GIT_FILE, FolderRules, Scope, git_above, verdict_of
 from lancebrain.sources.wanted import WantedNames
 from lancebrain.types import Problem, Source
@@ -135,18 +136,22 @@ class IgnoreRules:
                 around = self.folder(above + slash)
                 rules = around and self.below(around, name, relative[:-1])
             else:
-                rules = self.around_root()
+                rules = self._around_root_as_far_as_known()
             if rules is None:
                 self._folders[relative] = None
             else:
-                self.inside(rules, relative, _present(self.source.root / relative))
+                with suppress(UnreadableRulesError):  # then those from outside are all there is
+                    self.inside(rules, relative, _present(self.source.root / relative))
         return self._folders[relative]
 
     def around_root(self) -> FolderRules:
-        """The rules as they are outside of the root: of the configuration, and of git above."""
-        own = (Scope(self._exclude),) if self._exclude else ()
+        """The rules as they are outside of the root: of the configuration, and of git above.
+
+        Raises:
+            UnreadableRulesError: a file of git cannot be read.
+        """
         git = git_above(self.real_root, self._files) if self._gitignore else ()
-        return FolderRules(own, git, included=not self._include)
+        return replace(self._configured_rules(), git=git)
 
     def below(self, rules: FolderRules, name: str, relative: str) -> FolderRules | None:
         """Step up to a folder: the rules as they are outside of it, None when it is out.
@@ -175,6 +180,9 @@ class IgnoreRules:
             rules: as :meth:`below` or :meth:`around_root` gave them.
             relative: path below the root that ends in a slash, ``""`` for the root.
             present: names of the folder's entries, of which :data:`RULE_NAMES` count.
+
+        Raises:
+            UnreadableRulesError: one of them cannot be read.
         """
         self._folders[relative] = rules
         if not present:
@@ -236,6 +244,16 @@ class IgnoreRules:
             return False
         below = Path(real).relative_to(self.real_root)
         return any(place.as_posix() in self._never for place in (below, *below.parents))
+
+    def _configured_rules(self) -> FolderRules:
+        own = (Scope(self._exclude),) if self._exclude else ()
+        return FolderRules(own, (), included=not self._include)
+
+    def _around_root_as_far_as_known(self) -> FolderRules:
+        try:
+            return self.around_root()
+        except UnreadableRulesError:
+            return self._configured_rules()
 
     def _below_root(self, places: Iterable[Path]) -> Iterator[str]:
         """Those of the places that are below the root, as paths below it."""

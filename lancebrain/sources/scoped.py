@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from lancebrain.sources.rule_files import UnreadableRulesError
 from lancebrain.sources.rules import RULE_NAMES
 from lancebrain.sources.scopes import FolderRules
 from lancebrain.sources.walk import GONE, Folder, Walk
@@ -41,7 +42,7 @@ class Scoped:
             on_the_way: only a folder is of use.
         """
         if not place:
-            return [self._walk.root()]
+            return self._walk.root()
         around = self._enter(place[:-1])
         if around is None:
             return []
@@ -50,9 +51,9 @@ class Scoped:
             entry = _NamedEntry(folder.absolute, place[-1])
         except OSError as error:
             if error.errno not in GONE:
-                self._walk.cannot_read(folder, error)
+                self._walk.cannot_read(folder.document, error)
             return []
-        if on_the_way and not os.path.isdir(entry.path):  # noqa: PTH112 (False where it cannot be told)
+        if on_the_way and not _may_be_folder(entry):
             return []
         told = len(self._walk.problems)
         folders = self._walk.entries(folder, rules, [entry])
@@ -68,8 +69,12 @@ class Scoped:
             for folder in self._step(place, on_the_way=True):
                 here = Path(folder.absolute)
                 present = {name for name in RULE_NAMES if os.path.lexists(here / name)}
-                rules = self._walk.rules.inside(folder.rules, folder.relative, present)
-                self._entered[place] = folder, rules
+                try:
+                    rules = self._walk.rules.inside(folder.rules, folder.relative, present)
+                except UnreadableRulesError as error:
+                    self._walk.cannot_read(folder.document, error)
+                else:
+                    self._entered[place] = folder, rules
         return self._entered[place]
 
 
@@ -96,6 +101,14 @@ class _NamedEntry:
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
         return self._file.stat() if follow_symlinks else self._status
+
+
+def _may_be_folder(entry: _NamedEntry) -> bool:
+    """Whether an entry is a folder, or a symlink of which that cannot be told."""
+    try:
+        return entry.is_dir()
+    except OSError as error:
+        return error.errno not in (*GONE, errno.ELOOP)
 
 
 def _is_spelled_so(folder: Path, name: str) -> bool:

@@ -22,6 +22,7 @@ from typing import Protocol
 
 from lancebrain import osnames
 from lancebrain.kinds import extension_of
+from lancebrain.sources.rule_files import UnreadableRulesError
 from lancebrain.sources.rules import RULE_NAMES, IgnoreRules
 from lancebrain.sources.scopes import FolderRules
 from lancebrain.types import Problem, SourceFile
@@ -84,10 +85,14 @@ class Walk:
         self._max_file_bytes = max_file_bytes
         self._follow_symlinks = follow_symlinks
 
-    def root(self) -> Folder:
-        """The root, to begin with."""
-        root = str(self._source.root)
-        return Folder(root, "", f"{self._source.name}/", self.rules.around_root())
+    def root(self) -> list[Folder]:
+        """The root, to begin with; none where nobody knows what to leave out of it."""
+        document = f"{self._source.name}/"
+        try:
+            return [Folder(str(self._source.root), "", document, self.rules.around_root())]
+        except UnreadableRulesError as error:
+            self.cannot_read(document, error)
+            return []
 
     def everything(self, folder: Folder) -> None:
         """Look into a folder and the folders below it."""
@@ -97,12 +102,12 @@ class Walk:
             try:
                 with os.scandir(folder.absolute) as listing:
                     entries = sorted(listing, key=_name_of)
+                self.folders.append(folder.absolute)
+                present = RULE_NAMES.intersection([entry.name for entry in entries])
+                rules = self.rules.inside(folder.rules, folder.relative, present)
             except OSError as error:
-                self.cannot_read(folder, error)
+                self.cannot_read(folder.document, error)
                 continue
-            self.folders.append(folder.absolute)
-            present = RULE_NAMES.intersection([entry.name for entry in entries])
-            rules = self.rules.inside(folder.rules, folder.relative, present)
             pending += reversed(self.entries(folder, rules, entries))
 
     def entries(self, folder: Folder, rules: FolderRules, entries: Iterable[Entry]) -> list[Folder]:
@@ -140,25 +145,29 @@ class Walk:
             except OSError as error:
                 # A file that went between the listing and this line is gone: nothing to tell.
                 if error.errno not in GONE:
-                    self.cannot_read(folder, error)
+                    self.cannot_read(document, error)
                 continue
             path = document + (name if name.isascii() else osnames.to_text(name))
             take_file(path, entry.path, status)
         return folders
 
-    def cannot_read(self, folder: Folder, error: OSError) -> None:
+    def cannot_read(self, folder: str, error: OSError) -> None:
         """Note that what is in a folder is not known: its documents are not gone.
 
         A folder that went between its parent's listing and its own is not reported, but noted all
-        the same: it may be on its way to another name, and the next look will know.
+        the same: it may be on its way to another name, and the next look will know. A file of
+        rules is reported by the rules.
+
+        Args:
+            folder: what the document paths in it begin with; it ends in a slash.
         """
-        if folder.document in self.unreadable:
+        if folder in self.unreadable:
             return
-        self.unreadable.append(folder.document)
-        if error.errno not in GONE:
+        self.unreadable.append(folder)
+        if error.errno not in GONE and not isinstance(error, UnreadableRulesError):
             self.problems.append(
                 Problem(
-                    folder.document[:-1],
+                    folder[:-1],
                     "folder-unreadable",
                     f"The folder cannot be read: {error.strerror}. What is known of it is kept.",
                 )
