@@ -48,7 +48,7 @@ def test_without_any_configuration_there_are_defaults(load: Load, home: Path) ->
     assert settings.index.parts[-2:] == ("lancebrain", "index")
     assert settings.sources == ()
     assert settings.config_file is None
-    assert (settings.model, settings.threads, settings.gitignore) == ("usem3", 1, True)
+    assert (settings.model, settings.threads, settings.gitignore) == ("auto", 1, True)
 
 
 def test_flags_win_over_the_environment_over_the_file(load: Load, tmp_path: Path) -> None:

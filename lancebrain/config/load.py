@@ -23,6 +23,7 @@ from lancebrain.types import Source
 
 PREFIX = "LANCEBRAIN_"
 
+_FOLDERS = frozenset({"index", "model_folder"})
 _OF_OTHERS = frozenset({"LANCEBRAIN_DEBUG", "LANCEBRAIN_SHARED"})
 """Variables that are no settings: of the command line, and of the test suite."""
 
@@ -135,10 +136,11 @@ def _checked(
         strict: the place knows types, so that ``"4"`` is no number; variables are all text.
     """
     values = dict(found)
-    if "index" in values:
-        if not isinstance(values["index"], str | os.PathLike):
-            raise ConfigError(f"{origins['index']}: index must be a folder.")
-        values["index"] = absolute(os.fspath(values["index"]), base_dir, origins["index"])
+    for key in _FOLDERS & values.keys():
+        folder = values[key]
+        if not isinstance(folder, str | os.PathLike):
+            raise ConfigError(f"{origins[key]}: {key} must be a folder.")
+        values[key] = absolute(os.fspath(folder), base_dir, origins[key])
     if "sources" in values:
         values["sources"] = parse_sources(
             values["sources"], base_dir, origins.get("sources", "sources")

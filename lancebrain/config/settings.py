@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lancebrain.types import Source
 
+AUTO = "auto"
 MIB = 1024 * 1024
 
 Count = Annotated[int, Field(ge=1)]
@@ -35,8 +36,16 @@ class Settings(BaseModel):
         index: absolute folder of the index.
         sources: the folders to index, of the configuration and of the index itself.
         config_file: the file that these settings were read from, if one was; not a key.
-        model: an engine's name, or ``package.module:Factory`` for one's own.
+        model: a name of :mod:`lancebrain.embedders.registry`, ``package.module:factory`` for
+            one's own; or ``auto``: the model that the index has.
         threads: that a model may use; more than 1 is slower on a busy machine.
+        model_device, model_backend: that sentence-transformers computes on and with.
+        model_folder: where fetched models are kept; else where their library keeps them.
+        model_offline: never fetch a model.
+        model_url: of the server that embeds, for the engines ``ollama`` and ``openai``.
+        trust_remote_code: run the code that a fetched model brings along.
+        reranker: the cross-encoder for ``--rerank``.
+        rerank_s: what reranking an answer may take.
         max_file_bytes: larger files are left out and reported; session logs are not.
         mask_secrets: put ``[secret: kind]`` for keys and tokens in session ``logs``, in ``all``
             files, or in ``none``.
@@ -55,8 +64,16 @@ class Settings(BaseModel):
     index: Path = Field(default_factory=default_index_folder)
     sources: tuple[Source, ...] = ()
     config_file: Path | None = None
-    model: Annotated[str, Field(min_length=1)] = "usem3"
+    model: Annotated[str, Field(min_length=1)] = AUTO
     threads: Count = 1
+    model_device: Annotated[str, Field(min_length=1)] | None = None
+    model_backend: Literal["torch", "onnx", "openvino"] = "torch"
+    model_folder: Path | None = None
+    model_offline: bool = False
+    model_url: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    trust_remote_code: bool = False
+    reranker: Annotated[str, Field(min_length=1)] = "cross-encoder/mmarco-mMiniLMv2-L12-H384-v1"
+    rerank_s: Duration = 2.0
     max_file_bytes: Count = 64 * MIB
     mask_secrets: Literal["logs", "all", "none"] = "logs"
     subagent_logs: bool = False
@@ -67,6 +84,11 @@ class Settings(BaseModel):
     follow_symlinks: bool = True
     use_polling: bool = False
     lock_timeout_s: Duration = 60.0
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the index decides which model is used."""
+        return self.model == AUTO
 
 
 KEYS = tuple(name for name in Settings.model_fields if name != "config_file")

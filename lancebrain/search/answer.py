@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from lancebrain.embedders import Embedder
-from lancebrain.errors import UsageError
+from lancebrain.errors import IndexMismatchError, UsageError
 from lancebrain.search.folding import Group, Ranked, distinct
 from lancebrain.search.freshness import freshness
 from lancebrain.search.question import Question, collapsed, parse
@@ -58,6 +58,10 @@ def search(
         # what was read before the move is of another version.
         if snapshot.version == version:
             return answer
+        if embedder is not None and embedder.fingerprint != snapshot.info.fingerprint:
+            raise IndexMismatchError(
+                "The model of the index was changed while it was searched.", hint="Ask again."
+            )
 
 
 def _answer(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lancebrain.embedders import Embedder
+from lancebrain.errors import ModelUnavailableError
 from lancebrain.search import legs
 from lancebrain.search.folding import Ranked
 from lancebrain.search.fusion import fuse
@@ -56,8 +57,14 @@ def rank(
     by_vector: dict[Key, Candidate] = {}
     weight = 0.0
     if query.mode != "keyword" and embedder is not None:
-        by_vector = legs.by_vector(snapshot, question, embedder, query.filter, limit)
-        weight = 1.0 if query.mode == "vector" else embedder.fusion_weight
+        try:
+            by_vector = legs.by_vector(snapshot, question, embedder, query.filter, limit)
+        except ModelUnavailableError as error:
+            if query.mode == "vector":
+                raise
+            notes.append(f"{error} Only keywords were searched.")
+        else:
+            weight = 1.0 if query.mode == "vector" else embedder.fusion_weight
         written = unspoken(question.text, embedder.languages)
         if written is not None:
             notes.append(f"{embedder.name} was not trained on {written}: rely on keywords.")

@@ -187,6 +187,17 @@ class Snapshot(OneVersion):
         known = pc.is_in(rows["chunk_hash"], pa.array(list(hashes), pa.string()))
         return self._newest_first(rows.filter(pc.invert(known)), limit)
 
+    def chunk_hashes(self) -> set[str]:
+        """The hashes of all chunks."""
+        return set(pc.unique(self._scan(CHUNK_ROWS, ["chunk_hash"])["chunk_hash"]).to_pylist())
+
+    def sample(self, limit: int) -> list[StoredChunk]:
+        """Some chunks of different texts, the same ones each time and otherwise at random."""
+        rows = self._scan(CHUNK_ROWS, ["chunk_hash", ROW_ID])
+        row_of = dict(zip(rows["chunk_hash"].to_pylist(), rows[ROW_ID].to_pylist(), strict=True))
+        chosen = sorted(row_of)[:limit]  # what a hash begins with means nothing
+        return stored_chunks(self._take([row_of[h] for h in chosen], CHUNK_COLUMNS))
+
     def _newest_first(self, rows: pa.Table, limit: int) -> list[StoredChunk]:
         stats = self.stats()
         rows = rows.filter(pc.is_in(rows["path"], pa.array(list(stats), pa.string())))

@@ -20,7 +20,7 @@ from .maintenance import AT_REST, MaintenanceReport, Tolerance
 from .memory import give_back
 from .opened import OpenIndex
 from .planned import PlannedChange
-from .retention import due_versions
+from .retention import drop_versions, due_versions
 from .rewriting import Rewritten
 from .rows import RowBatch, with_vectors
 from .schema import table_schema
@@ -120,6 +120,8 @@ class Store(OpenIndex):
             else:
                 reason = "maintenance" if version < done.version else "backfill"
                 self.commits.record(version, reason, {}, started)
+        # Neither one thing nor the other: nobody should go back to them.
+        drop_versions(table_folder(self.folder), range(first, done.version))
         self.snapshot()
         return done
 

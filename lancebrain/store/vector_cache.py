@@ -178,7 +178,8 @@ class VectorCache:
                     return self._transaction(work)
             except (sqlite3.Error, OSError) as error:
                 self._close()
-                if _is_busy(error) and not isinstance(if_busy, EllipsisType):
+                is_cache = self.budget_bytes is not None  # else nothing may be passed over
+                if is_cache and _is_busy(error) and not isinstance(if_busy, EllipsisType):
                     return if_busy
                 raise as_store_error(error, self._folder, "using the vector cache") from error
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from lancebrain.chunking import embedding_text
+from lancebrain.chunking import embedding_text_of
 from lancebrain.errors import EmbedderError, ModelUnavailableError
 from lancebrain.store import Snapshot
 from lancebrain.types import StoredChunk
@@ -91,9 +91,7 @@ def texts_to_embed(
     stats = snapshot.stats(list({row.path for row in rows}))
     wanted = set(hashes)
     texts = {
-        row.chunk.chunk_hash: embedding_text(
-            stats[row.path].kind, row.chunk.heading_path, row.chunk.text
-        )
+        row.chunk.chunk_hash: embedding_text_of(stats[row.path].kind, row.chunk)
         for row in rows
         if row.chunk.chunk_hash in wanted and row.path in stats
     }
@@ -104,3 +102,9 @@ def texts_to_embed(
         ordered += sorted(neighbours, key=lambda text: len(text[1]) // _LIKE_CHARS)
     ordered.reverse()
     return ordered
+
+
+def sample_texts(snapshot: Snapshot, limit: int) -> list[Text]:
+    """Some texts of an index, at random and the same ones each time."""
+    rows = snapshot.sample(limit)
+    return texts_to_embed(snapshot, rows, [row.chunk.chunk_hash for row in rows])

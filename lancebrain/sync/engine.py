@@ -9,17 +9,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from lancebrain.errors import IndexMismatchError
-from lancebrain.store import Store
+from lancebrain.errors import IndexMismatchError, ModelUnavailableError
+from lancebrain.store import PlannedChange, Store
 from lancebrain.types import Problem, Progress, SyncReport
 
+from .automatic import Advice, settle
 from .backfill import Backfill
 from .collector import Change
 from .known import KnownDocuments
 from .lookrecord import LookRecord
+from .migration import Migration
 from .run import Run
 from .vectors import OTHER_MODEL_HINT, Vectors
 from .wanted import Wanted
@@ -29,14 +32,18 @@ if TYPE_CHECKING:
     from lancebrain.embedders.base import Embedder
 
 
+_WAITING = "Texts are taken in, and get their vectors by a later sync."
+
+
 class Engine:
     """Syncs one index with its sources.
 
     Args:
         store: the index.
         settings: sources and limits.
-        provider: gives the loaded model; not called before a text has to be embedded.
+        provider: gives the loaded model of the index; not called before a text has to be embedded.
         clock: the wall clock in nanoseconds since 1970.
+        planned: gives the loaded model that the index is to have.
     """
 
     def __init__(
@@ -45,12 +52,14 @@ class Engine:
         settings: Settings,
         provider: Callable[[], Embedder],
         clock: Callable[[], int] = time.time_ns,
+        planned: Callable[[PlannedChange], Embedder] | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
         self._vectors = Vectors(store, provider)
         self._known = KnownDocuments()
         self._clock = clock
+        self._planned = planned or (lambda _: provider())
 
     def sync(
         self,
@@ -98,11 +107,16 @@ class Engine:
         for _ in run.steps():
             if cancel.is_set():
                 break
+        waits: tuple[Problem, ...] = ()
         if fill and not dry_run and not cancel.is_set() and (paths is None or run.text_first):
-            run.embedded += self.backfill(progress=progress, cancel=cancel)
+            try:
+                run.embedded += self.backfill(progress=progress, cancel=cancel)
+            except ModelUnavailableError as error:
+                waits = (Problem("", "model-unavailable", f"{error} {_WAITING}"),)
         if run.committed:
             self.maintain()
-        return run.report()
+        report = run.report()
+        return replace(report, problems=(*report.problems, *waits)) if waits else report
 
     def run(
         self,
@@ -116,12 +130,7 @@ class Engine:
         Raises:
             IndexMismatchError: the configured model is not the one of the index.
         """
-        if self.settings.model != self.store.info.model:
-            raise IndexMismatchError(
-                f"The index in {self.store.folder} was made with the model "
-                f"{self.store.info.model!r}, and {self.settings.model!r} is configured.",
-                hint=OTHER_MODEL_HINT.format(model=self.settings.model),
-            )
+        self._check_model()
         return Run(
             self.store,
             self.settings,
@@ -152,6 +161,37 @@ class Engine:
         """The same, a step of about a second at a time; ends when nothing is lacking."""
         return Backfill(self.store, self.settings, self._vectors).steps()
 
+    def migrate(
+        self,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Migration:
+        """Bring the index to the model that is planned for it, if one is.
+
+        Raises:
+            EmbedderError: the model cannot be had, or failed; what it gave before is kept.
+            IndexLockedError: another process held the lock for longer than the settings allow.
+        """
+        migration = Migration(self.store, self.settings, self._planned)
+        migration.run(progress or _ignore, cancel or threading.Event())
+        return migration
+
+    def migration_steps(self) -> Iterator[None]:
+        """The same, a step of about a second at a time; ends when there is nothing to do."""
+        return Migration(self.store, self.settings, self._planned).steps()
+
+    def settle_model(self) -> Advice | None:
+        """Decide on the model, where that is left to the index and was never decided.
+
+        Raises:
+            EmbedderError: the better model is there and does not work.
+            IndexLockedError: another process held the lock for longer than the settings allow.
+        """
+        if not self.settings.is_auto:
+            return None
+        return settle(self.store, self._planned, lock_timeout_s=self.settings.lock_timeout_s)
+
     def maintain(self) -> bool:
         """Compact, refresh indices and clean up when it pays; whether it did."""
         keep = timedelta(days=self.settings.keep_versions_days)
@@ -160,6 +200,19 @@ class Engine:
         with self.store.lock(self.settings.lock_timeout_s):
             self.store.maintain(keep_versions=keep, only_due=True)
         return True
+
+    def _check_model(self) -> None:
+        """Make sure that nobody expects another model than the index has."""
+        settings, model = self.settings, self.store.snapshot().info.model
+        if settings.is_auto or settings.model == model or self.store.hold.is_set():
+            return
+        planned = self.store.plan.read()
+        if planned is None or planned.model != settings.model:
+            raise IndexMismatchError(
+                f"The index in {self.store.folder} has the model {model!r}, and "
+                f"{settings.model!r} is configured.",
+                hint=OTHER_MODEL_HINT.format(model=settings.model),
+            )
 
     def problems(self) -> tuple[Problem, ...]:
         """What the last full look could not take in; the rest is in the document rows."""

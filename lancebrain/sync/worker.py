@@ -77,6 +77,7 @@ class Worker:
         self._depth = 0
         self._lacks_vectors = True
         self._maintains = False
+        self._considers_model = True
 
     @property
     def state(self) -> WatchState:
@@ -134,6 +135,10 @@ class Worker:
             elif self._lacks_vectors:
                 await self._drive(self._engine.backfill_steps())
                 self._lacks_vectors = False
+            elif self._considers_model:
+                self._considers_model = False
+                await asyncio.to_thread(self._engine.settle_model)
+                await self._drive(self._engine.migration_steps(), rests=True)
             elif self._maintains and time.monotonic() - self._last_change > _IDLE_S:
                 self._maintains = False
                 await asyncio.to_thread(self._engine.maintain)
@@ -181,7 +186,7 @@ class Worker:
             await asyncio.to_thread(self._following.found_without_event, came)
             await asyncio.to_thread(self._following.check)
         self._next_look = time.monotonic() + self._look_interval_s
-        self._lacks_vectors = True
+        self._lacks_vectors = self._considers_model = True
         self._record.write(self.state)
 
     async def _finish(self, run: Run, marked: int, *, is_full: bool) -> None:
@@ -203,16 +208,34 @@ class Worker:
             self._last_change = time.monotonic()
             self._on_report(run.report())
 
-    async def _drive(self, steps: Iterator[None]) -> None:
-        """Go through steps; what becomes dirty meanwhile goes first."""
+    async def _drive(self, steps: Iterator[None], *, rests: bool = False) -> None:
+        """Go through steps; what becomes dirty meanwhile goes first.
+
+        Args:
+            rests: leave the processor alone for as long as each step took, and stop where a
+                full look is due.
+        """
         self._depth += 1
         try:
+            started = time.monotonic()
             while not self._stopping and await asyncio.to_thread(_next, steps):
                 while self._dirty and self._depth <= _NESTED and not self._stopping:
                     await self._look_at_dirty()
+                if rests:
+                    await self._rest(time.monotonic() - started)
+                    if self._dirty.everything or time.monotonic() >= self._next_look:
+                        break
+                started = time.monotonic()
         finally:
             self._depth -= 1
             await asyncio.to_thread(_close, steps)
+
+    async def _rest(self, seconds: float) -> None:
+        """Wait; what comes in ends it."""
+        self._wake.clear()
+        if not self._dirty and not self._stopping:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), seconds)
 
     def _hear(self, hints: Hints) -> None:
         """Take up what a watcher's thread says."""
