@@ -14,6 +14,7 @@ _BENCHMARKS = {
     "search": "the time of a question at a number of chunks, beside the model's own time",
     "quality": "nDCG@10 on labelled questions: keyword, vector, fused",
     "versions": "rolling back and forth; many edits: room, time, answers as of checkpoints",
+    "mcp": "the server: start, save to searchable, bulk loads, many clients",
     "sync": "embeddings, rows and time after edits of all kinds",
     "sessions": "reading session logs, beside a plain read",
 }

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-_FLAGS = frozenset({"--read-only", "--no-follow"})
+_FLAGS = frozenset({"--read-only", "--no-follow", "--shared", "--alone"})
 _FOLDERS = frozenset({"--index", "--config"})
 
 
@@ -50,7 +50,7 @@ def plain_serve(words: Sequence[str]) -> dict[str, str] | None:
             options[word] = value
         else:
             return None
-    return options
+    return None if {"--shared", "--alone"} <= options.keys() else options
 
 
 def _serve(options: dict[str, str]) -> NoReturn:
@@ -64,4 +64,5 @@ def _serve(options: dict[str, str]) -> NoReturn:
         Front(index, config),
         read_only="--read-only" in options,
         follow="--no-follow" not in options,
+        shared="--alone" not in options,
     )

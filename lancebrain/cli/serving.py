@@ -11,7 +11,7 @@ import typer
 from lancebrain.cli.app import command
 from lancebrain.cli.exits import PROBLEMS
 from lancebrain.cli.front import Front
-from lancebrain.cli.stdio import serve_over_stdio
+from lancebrain.cli.stdio import serve_over_stdio, sharing_of
 
 if TYPE_CHECKING:
     from lancebrain.mcp_server.hosts import Launch
@@ -33,6 +33,13 @@ def serve(
     follow: Annotated[
         bool, typer.Option("--follow/--no-follow", help="Keep the index equal to the files.")
     ] = True,
+    shared: Annotated[
+        bool,
+        typer.Option(
+            "--shared/--alone",
+            help="Of the servers of an index that are set up alike, one does the work of all.",
+        ),
+    ] = True,
     http: Annotated[
         bool, typer.Option("--http", help="Over HTTP on this computer, for many clients at once.")
     ] = False,
@@ -51,9 +58,9 @@ def serve(
     Without --http it speaks over stdin and stdout, to the program that started it.
     """
     if http:
-        _serve_http(front, read_only=read_only, follow=follow, host=host, port=port, token=token)
+        _serve_http(front, read_only, follow, shared, host=host, port=port, token=token)
     else:
-        serve_over_stdio(front, read_only=read_only, follow=follow)
+        serve_over_stdio(front, read_only=read_only, follow=follow, shared=shared)
 
 
 @command(
@@ -127,7 +134,7 @@ def check_server(front: Front) -> int:
 
 
 def _serve_http(
-    front: Front, *, read_only: bool, follow: bool, host: str, port: int, token: bool
+    front: Front, read_only: bool, follow: bool, shared: bool, *, host: str, port: int, token: bool
 ) -> None:
     from lancebrain.mcp_server.http import TOKEN_FILE, auth_for, serve_http, token_of, url_of
     from lancebrain.mcp_server.server import build
@@ -139,7 +146,8 @@ def _serve_http(
         index = brain.settings.index
         auth = auth_for(token_of(index), host, port)
         front.remark(f"Clients send the header: Authorization: Bearer $(cat {index / TOKEN_FILE})")
-    server = build(brain, read_only=read_only, follow=follow, **auth)
+    sharing = sharing_of(front, read_only=read_only, follow=follow) if shared else None
+    server = build(brain, read_only=read_only, follow=follow, sharing=sharing, **auth)
     serve_http(server, host=host, port=port)
 
 

@@ -58,6 +58,7 @@ class App:
         last_error: why the files could not be followed last; None since that went well.
         worker: follows the files; None while there is no index, or nothing to follow.
         is_behind: changes that are known of are not taken in yet.
+        is_running: somebody is served.
         version_seen: wakes who waits for changes of the index.
     """
 
@@ -76,6 +77,7 @@ class App:
         self.last_error: LancebrainError | None = None
         self.worker: Worker | None = None
         self.is_behind = True
+        self.is_running = False
         self.changed = anyio.Event()
         self._follow = follow
         self._failure: LancebrainError | None = None
@@ -276,14 +278,21 @@ class App:
 
 @asynccontextmanager
 async def running(app: App, *others: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[App]:
-    """An app at work in the background, until the block ends.
+    """An app at work in the background, until the block ends; one that is already, is left to it.
 
     Args:
         others: tasks beside it.
     """
+    if app.is_running:
+        yield app
+        return
     async with anyio.create_task_group() as tasks:
+        app.is_running = True
         tasks.start_soon(app.run)
         for other in others:
             tasks.start_soon(other)
-        yield app
+        try:
+            yield app
+        finally:
+            app.is_running = False
         tasks.cancel_scope.cancel()

@@ -96,6 +96,12 @@ class Notifier:
         return known[1]
 
 
+async def converse(server: MCPServer[Any], reading: Any, writing: Any) -> None:
+    """Serve one more client beside those that are served, over streams of its messages."""
+    low = server._lowlevel_server
+    await low.run(reading, writing, low.create_initialization_options())
+
+
 def _listened(params: Mapping[str, Any] | None) -> set[str]:
     """The URIs of a request to listen, which the SDK has not checked yet."""
     kinds = (params or {}).get("notifications")

@@ -20,9 +20,11 @@ from lancebrain.mcp_server import (
     returning,
     writing,
 )
+from lancebrain.mcp_server.admission import admit
 from lancebrain.mcp_server.app import App, running
 from lancebrain.mcp_server.introduction import FILE_NAME, introduction, remembered
 from lancebrain.mcp_server.notifier import Notifier
+from lancebrain.mcp_server.sharing import Sharing
 
 if TYPE_CHECKING:
     from lancebrain.brain import Brain
@@ -36,6 +38,7 @@ def build(
     *,
     read_only: bool = False,
     follow: bool = True,
+    sharing: Sharing | None = None,
     **more: Any,
 ) -> MCPServer[App]:
     """A server for one index; nothing is opened before it runs.
@@ -44,6 +47,7 @@ def build(
         brain: the facade; or why there is none, which every tool then tells.
         read_only: without the tools that write notes or go back.
         follow: keep the index equal to the files.
+        sharing: take in other servers of the index; None to be alone.
         more: passed on, such as what HTTP needs.
     """
     notifier = Notifier()
@@ -57,7 +61,11 @@ def build(
         async def tell() -> None:
             await resources.tell_subscribers(app)
 
-        async with running(app, tell, introduce):
+        async def share() -> None:
+            if sharing is not None and not isinstance(brain, LancebrainError):
+                await admit(served, sharing)
+
+        async with running(app, tell, introduce, share):
             yield app
 
     async def begin_after_first_answers(

@@ -5,29 +5,37 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
+import anyio.to_thread
+from mcp.server.stdio import stdio_server
+
+from lancebrain.mcp_server.notifier import converse
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
     from lancebrain.mcp_server.app import App
+    from lancebrain.mcp_server.relay import Wire
 
 _GRACE_S = 0.8
 """What runs in threads is given so long; a commit is all or nothing, and locks go with us."""
 
 
-def serve_stdio(server: MCPServer[App]) -> NoReturn:
+def serve_stdio(server: MCPServer[App], wire: Wire | None = None) -> NoReturn:
     """Serve until stdin ends or a signal comes; the process ends with it.
 
     It does not return, since threads that compute would be waited for.
+
+    Args:
+        wire: in place of stdin and stdout, where another server served them before.
     """
-    anyio.run(_serve, server)
+    anyio.run(_serve, server, wire)
     _leave(0)
 
 
-async def _serve(server: MCPServer[App]) -> None:
+async def _serve(server: MCPServer[App], wire: Wire | None) -> None:
     code = 0
     async with anyio.create_task_group() as tasks:
         serving = anyio.CancelScope()
@@ -44,9 +52,43 @@ async def _serve(server: MCPServer[App]) -> None:
         if sys.platform != "win32":
             tasks.start_soon(leave_on_signal)
         with serving:
-            await server.run_stdio_async()
+            if wire is None:
+                await server.run_stdio_async()
+            else:
+                streams: Any = _Said(wire), _Told(wire)
+                async with stdio_server(*streams) as (reading, writing):
+                    await converse(server, reading, writing)
         # The event loop waits for threads when it ends; so it does not come to its end.
         _leave(code)
+
+
+class _Said:
+    """The lines of a wire, as ``stdio_server`` reads them."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._lines = wire.lines()
+
+    def __aiter__(self) -> _Said:
+        return self
+
+    async def __anext__(self) -> str:
+        line = await anyio.to_thread.run_sync(next, self._lines, None, abandon_on_cancel=True)
+        if line is None:
+            raise StopAsyncIteration
+        return line
+
+
+class _Told:
+    """A wire, as ``stdio_server`` writes to it."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+
+    async def write(self, text: str) -> None:
+        await anyio.to_thread.run_sync(self._wire.write, text, abandon_on_cancel=True)
+
+    async def flush(self) -> None:
+        """It is done by then."""
 
 
 def _leave(code: int) -> NoReturn:
