@@ -90,10 +90,10 @@ def read_detail(
     path = found.state.path
     return Detail(
         passage=passage_of(snapshot, page, sources),
-        ids=tuple(_id(stored) for stored in shown),
+        ids=tuple(chunk_id(stored) for stored in shown),
         next_rank=last + 1 if shown and last < found.last else None,
         sha256=found.state.sha256,
-        outline=tuple(_sections(found.chunks, found.places)),
+        outline=tuple(sections_of(found.chunks, found.places)),
         links=tuple(links.from_document(path)),
         backlinks=links.to_document(path),
     )
@@ -107,7 +107,8 @@ def _page_end(sizes: Sequence[int], first: int, last: int, room: int) -> int:
     return last
 
 
-def _sections(chunks: Sequence[StoredChunk], places: Sequence[Location]) -> list[Section]:
+def sections_of(chunks: Sequence[StoredChunk], places: Sequence[Location]) -> list[Section]:
+    """The sections of a document, by its chunks in order."""
     sections: list[Section] = []
     for stored, place in zip(chunks, places, strict=True):
         start, end = place.line_start, place.line_end
@@ -116,11 +117,12 @@ def _sections(chunks: Sequence[StoredChunk], places: Sequence[Location]) -> list
             begun = sections[-1]
             sections[-1] = Section(begun.id, headings, begun.line_start, end)
         else:
-            sections.append(Section(_id(stored), headings, start, end))
+            sections.append(Section(chunk_id(stored), headings, start, end))
     return sections
 
 
-def _id(stored: StoredChunk) -> str:
+def chunk_id(stored: StoredChunk) -> str:
+    """The ``id`` of a hit that is this chunk."""
     return f"{stored.path}#{stored.chunk_index}"
 
 

@@ -13,7 +13,7 @@ from lancebrain.types import Diff, Rollback, Version
 
 if TYPE_CHECKING:
     from lancebrain.store import Checkpoint, Checkpoints, ForgottenEntry
-    from lancebrain.versions import Forgot, Optimized, RestoredFile
+    from lancebrain.versions import DocumentVersion, Forgot, Optimized, RestoredFile
 
 
 class Timeline(Asking):
@@ -29,19 +29,28 @@ class Timeline(Asking):
 
         return history(self._access.store(), limit=limit)
 
-    def diff(self, earlier: str, later: str = "latest", *, texts: bool = False) -> Diff:
+    def document_history(self, path: str) -> list[DocumentVersion]:
+        """The versions in which a document changed, newest first; none if no version has it."""
+        from lancebrain.versions import document_history
+
+        return document_history(self._access.store(), path)
+
+    def diff(
+        self, earlier: str, later: str = "latest", *, texts: bool = False, path: str | None = None
+    ) -> Diff:
         """Which documents differ between two versions.
 
         Args:
             earlier, later: references.
             texts: also give the unified diff of the texts.
+            path: of this document alone.
 
         Raises:
             UsageError: there is no such version.
         """
         from lancebrain.versions import diff
 
-        return diff(self._snapshot(earlier), self._snapshot(later), texts=texts)
+        return diff(self._snapshot(earlier), self._snapshot(later), texts=texts, path=path)
 
     def checkpoints(self) -> list[Checkpoint]:
         """The versions with a name, newest first."""

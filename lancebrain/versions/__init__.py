@@ -7,6 +7,7 @@ snapshot of its own.
 
 from lancebrain.store import Checkpoint, Checkpoints
 from lancebrain.versions.diff import diff
+from lancebrain.versions.document_history import DocumentVersion, document_history
 from lancebrain.versions.forget import Forgot, allow, forget
 from lancebrain.versions.history import history, made_at
 from lancebrain.versions.notes import NoteRestorer, RestoredFile
@@ -19,6 +20,7 @@ from lancebrain.versions.room import Optimized, optimize
 __all__ = [
     "Checkpoint",
     "Checkpoints",
+    "DocumentVersion",
     "Forgot",
     "NoteRestorer",
     "Optimized",
@@ -26,6 +28,7 @@ __all__ = [
     "RestoredFile",
     "allow",
     "diff",
+    "document_history",
     "forget",
     "history",
     "made_at",

@@ -10,16 +10,21 @@ from lancebrain.store import DocumentStat, Snapshot
 from lancebrain.types import Diff, DocumentChange
 
 
-def diff(earlier: Snapshot, later: Snapshot, *, texts: bool = False) -> Diff:
+def diff(
+    earlier: Snapshot, later: Snapshot, *, texts: bool = False, path: str | None = None
+) -> Diff:
     """Documents that were added, changed, moved or removed, by path.
 
     A document that is gone and one of the same bytes that is new are one that was moved.
 
     Args:
         texts: also give the unified diff of the texts of changed documents.
+        path: of this document alone; whether it was moved is told all the same.
     """
     before, after = earlier.stats(), later.stats()
     changes = sorted(_changes(before, after), key=lambda change: change.path)
+    if path is not None:
+        changes = [change for change in changes if path in (change.path, change.before)]
     if texts:
         changes = [_with_text(change, earlier, later) for change in changes]
     return Diff(earlier.version, later.version, tuple(changes))
