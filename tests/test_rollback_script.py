@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.trees import write_tree
 
 PROJECT = Path(__file__).parent.parent
 SCRIPT = PROJECT / "scripts" / "rollback.py"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PROJECT)}
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def run(index: Path, *arguments: str, stdin: int = subprocess.DEVNULL) -> Ran:
         stdin=stdin,
         timeout=120,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        env=ENVIRONMENT,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
 
@@ -58,14 +60,22 @@ def test_it_lists_rolls_back_and_names_the_way_back(index: Path) -> None:
     done = run(index, "--to", "good", "--yes")
     assert (done.code, done.out) == (
         0,
-        "Rolled back from version 4 to 3: 1 changed, 1 removed\n",
+        "Rolled back from version 4 to 3 (1 changed, 1 removed)\n",
     )
-    assert "lancebrain resume" in done.err
+    assert f"lancebrain resume --index {index}" in done.err
     assert text_of(index) == "# A\n\nan owl\n"
-    way_back = done.err.split("--to ")[1].strip()
-    again = run(index, "--to", way_back, "--yes", "--json")
-    assert again.code == 0
-    assert json.loads(again.out)["restored"] == 4
+    held = run(index, "--list")
+    assert "Held at good" in held.err
+    way_back = shlex.split(done.err.split("The way back: ")[1])
+    again = subprocess.run(
+        [*way_back, "--yes", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        env=ENVIRONMENT,
+    )
+    assert json.loads(again.stdout)["restored"] == 4
     assert text_of(index) == "# A\n\na fox\n"
 
 
@@ -92,7 +102,7 @@ def test_on_a_terminal_it_asks(index: Path, answer: bytes, code: int, text: str)
     asked = run(index, "--to", "good", stdin=theirs)
     os.close(theirs)
     os.close(ours)
-    assert "Roll back from version 4 to 3? [y/N]" in asked.err
+    assert "Roll back from version 4 to 3 (1 changed, 1 removed)? [y/N]" in asked.err
     assert asked.code == code
     assert text_of(index) == text
 
@@ -103,3 +113,13 @@ def test_what_is_wrong_has_a_code_and_a_next_step(index: Path, tmp_path: Path) -
     missing = run(tmp_path / "nowhere", "--list")
     assert (missing.code, "There is no index" in missing.err) == (10, True)
     assert run(index).code == 2
+    assert run(index, "--list", "--limit", "0").code == 2
+
+
+def test_without_lancebrain_it_says_which_python_to_use() -> None:
+    bare = subprocess.run(
+        [sys.executable, "-S", "-E", str(SCRIPT), "--list"], capture_output=True, text=True, cwd="/"
+    )
+    assert bare.returncode == 1
+    assert "has no lancebrain" in bare.stderr
+    assert ".venv/bin/python" in bare.stderr

@@ -1,23 +1,25 @@
-"""The index in time: history, references, diffs, checkpoints, rollback, notes brought back."""
+"""The index in time: history, references, diffs, checkpoints, rollback."""
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from lancebrain.errors import LancebrainError, StoreError, UsageError
+from lancebrain.errors import StoreError, UsageError
+from lancebrain.store import CommitLog
 from lancebrain.types import Filter
 from lancebrain.versions import (
     Checkpoints,
-    NoteRestorer,
     diff,
     history,
     resolve,
     resume,
     rollback,
 )
+from lancebrain.versions.problems import problems_in_time
 from tests.indexes import Notes
 
 NOW = datetime.now(UTC)
@@ -28,17 +30,25 @@ def notes(tmp_path: Path) -> Notes:
     return Notes(tmp_path)
 
 
+def full(*_: object) -> None:
+    """What every write does on a full disk."""
+    raise StoreError("No room left.", hint="Free some space.")
+
+
 def _back(notes: Notes, ref: str, **options: bool):  # type: ignore[no-untyped-def]
     return rollback(notes.store, ref, now=datetime.now(UTC), lock_timeout_s=5, **options)
-
-
-def _restorer(notes: Notes) -> NoteRestorer:
-    return NoteRestorer(notes.store, notes.settings.sources)
 
 
 def _words(notes: Notes, word: str, version: int | None = None) -> list[str]:
     snapshot = notes.store.snapshot(version)
     return sorted({c.path for c in snapshot.keyword_candidates(word, Filter(), 10)})
+
+
+def _joined(notes: Notes, version: int) -> str:
+    snapshot = notes.store.snapshot(version)
+    return "".join(
+        row.chunk.text for rows in snapshot.chunks(list(snapshot.stats())).values() for row in rows
+    )
 
 
 # History and references
@@ -109,6 +119,15 @@ def test_a_diff_tells_added_changed_moved_and_removed(notes: Notes) -> None:
     assert "+new line" in changed
 
 
+def test_a_note_that_differs_in_its_line_ends_alone_is_changed_without_lines(
+    notes: Notes,
+) -> None:
+    before = notes.write({"a.md": "one\ntwo\n"}).sync().version
+    after = notes.write({"a.md": "one\r\ntwo\r\n"}).sync().version
+    found = diff(notes.store.snapshot(before), notes.store.snapshot(after), texts=True)
+    assert [(c.what, c.text_diff) for c in found.changes] == [("changed", "")]
+
+
 def test_a_version_does_not_differ_from_itself(notes: Notes) -> None:
     version = notes.write({"a.md": "alpha\n"}).sync().version
     snapshot = notes.store.snapshot(version)
@@ -138,6 +157,43 @@ def test_a_checkpoint_cannot_take_a_name_that_means_something_else(notes: Notes,
     with notes.store.lock(5), pytest.raises(UsageError):
         Checkpoints(notes.store).create(name, version, at=NOW)
     assert Checkpoints(notes.store).all() == []
+
+
+@pytest.mark.parametrize("name", ["..", ".a", "a.", "a..b", "a.lock", "-a", "a/b", "ö", "x" * 101])
+def test_a_checkpoint_cannot_take_a_name_that_the_table_or_a_shell_refuses(
+    notes: Notes, name: str
+) -> None:
+    version = notes.write({"a.md": "alpha\n"}).sync().version
+    checkpoints = Checkpoints(notes.store)
+    with notes.store.lock(5):
+        with pytest.raises(UsageError, match="cannot be named"):
+            checkpoints.create(name, version, at=NOW)
+        for allowed in ("a.b-c_d", "A.lock.b", "x" * 100):
+            checkpoints.create(allowed, version, at=NOW)
+    assert len(checkpoints.all()) == 3
+
+
+def test_a_checkpoint_whose_message_cannot_be_written_is_none(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = notes.write({"a.md": "alpha\n"}).sync().version
+    checkpoints = Checkpoints(notes.store)
+    with notes.store.lock(5), monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match="No room left"):
+            checkpoints.create("mine", version, at=NOW, message="m")
+    assert checkpoints.all() == []
+
+
+def test_checkpoints_made_by_themselves_within_a_second_have_names_of_their_own(
+    notes: Notes,
+) -> None:
+    checkpoints = Checkpoints(notes.store)
+    for text in ("alpha\n", "beta\n", "gamma\n"):
+        version = notes.write({"a.md": text}).sync().version
+        with notes.store.lock(5):
+            checkpoints.create_automatic("forget", version, at=NOW)
+    assert len({checkpoint.version for checkpoint in checkpoints.all()}) == 3
 
 
 def test_a_checkpoint_that_exists_is_not_moved(notes: Notes) -> None:
@@ -217,6 +273,23 @@ def test_a_rollback_to_a_wrong_reference_changes_nothing(notes: Notes) -> None:
     assert notes.store.snapshot().version >= version
 
 
+def test_a_rollback_that_cannot_be_recorded_says_that_it_is_done(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = notes.write({"a.md": "alpha\n"}).sync().version
+    notes.write({"a.md": "beta\n"}).sync()
+    with monkeypatch.context() as patch:
+        patch.setattr(CommitLog, "append", full)
+        with pytest.raises(StoreError, match=f"rolled back to {first} and held there") as raised:
+            _back(notes, str(first))
+    assert "as it was before" not in raised.value.message
+    assert _words(notes, "alpha") == ["notes/a.md"]
+    (problem,) = problems_in_time(notes.store)
+    assert f"the index is as in version {first}" in problem.message
+    _back(notes, str(first))
+    assert problems_in_time(notes.store) == ()
+
+
 def test_history_tells_a_rollback_as_one(notes: Notes) -> None:
     first = notes.write({"a.md": "alpha\n"}).sync().version
     notes.write({"a.md": "beta\n"}).sync()
@@ -224,121 +297,3 @@ def test_history_tells_a_rollback_as_one(notes: Notes) -> None:
     entries = {entry.version: entry for entry in history(notes.store)}
     assert entries[done.version].reason == "rollback"
     assert entries[done.version_before].tags == (done.checkpoint,)
-
-
-# Notes brought back
-
-FILES = {
-    "crlf.md": b"# A\r\n\r\nwindows\r\n",
-    "bom.md": b"\xef\xbb\xbf# B\n\nmark\n",
-    "wide.md": b"\xff\xfe" + "# 幅\n\nutf-16\n".encode("utf-16-le"),
-    "sjis.md": "# 議事録\n\n倉庫の移転は六月まで延期することになりました。\n".encode("shift_jis"),
-    "nul.md": b"# N\n\nbefore \x00 after\n",
-    "stray.md": b"# S\n\nbefore \xaf after\n",
-    "blank.md": b" \n\n\t\n",
-    "empty.md": b"",
-    "front.md": b"---\ntitle: T\ntags: [x]\n---\n\n# F\n\nbody",
-    "folder/deep.txt": b"plain\ntext\n",
-}
-
-
-def test_a_wiped_folder_comes_back_byte_for_byte(notes: Notes) -> None:
-    notes.write(FILES).sync()
-    for name in FILES:
-        (notes.root / name).unlink()
-    notes.sync(confirm_removals=True)
-    assert notes.paths() == []
-    restored = _restorer(notes).restore("notes/**")
-    assert all(entry.done for entry in restored)
-    assert {name: (notes.root / name).read_bytes() for name in FILES} == FILES
-    notes.synced()
-    assert notes.embedder.texts == []
-
-
-def test_a_note_comes_back_as_it_was_at_a_version(notes: Notes) -> None:
-    first = notes.write({"a.md": "one\n"}).sync().version
-    notes.write({"a.md": "two\n"}).sync()
-    target = notes.root.parent / "out.md"
-    _restorer(notes).restore("notes/a.md", version=first, to=target)
-    assert target.read_text() == "one\n"
-    assert (notes.root / "a.md").read_text() == "two\n"
-
-
-def test_a_file_with_other_content_is_left_alone_unless_told(notes: Notes) -> None:
-    first = notes.write({"a.md": "one\n"}).sync().version
-    (notes.root / "a.md").write_text("not saved anywhere\n")
-    (left,) = _restorer(notes).restore("notes/a.md", version=first)
-    assert not left.done
-    assert "--overwrite" in left.why
-    assert (notes.root / "a.md").read_text() == "not saved anywhere\n"
-    (done,) = _restorer(notes).restore("notes/a.md", version=first, overwrite=True)
-    assert done.done
-    assert (notes.root / "a.md").read_text() == "one\n"
-
-
-def test_a_dry_restore_writes_nothing(notes: Notes) -> None:
-    notes.write({"a.md": "one\n"}).sync()
-    (notes.root / "a.md").unlink()
-    (entry,) = _restorer(notes).restore("notes/a.md", dry_run=True)
-    assert entry.done
-    assert not (notes.root / "a.md").exists()
-
-
-def test_a_restored_file_keeps_the_permissions_of_the_one_it_replaces(notes: Notes) -> None:
-    first = notes.write({"a.md": "one\n"}).sync().version
-    (notes.root / "a.md").write_text("two\n")
-    (notes.root / "a.md").chmod(0o600)
-    _restorer(notes).restore("notes/a.md", version=first, overwrite=True)
-    assert (notes.root / "a.md").stat().st_mode & 0o777 == 0o600
-
-
-def test_a_document_that_never_was_is_an_error(notes: Notes) -> None:
-    notes.write({"a.md": "one\n"}).sync()
-    with pytest.raises(UsageError):
-        _restorer(notes).restore("notes/none.md")
-
-
-def test_a_restore_never_leaves_the_source_by_a_symlink(notes: Notes, tmp_path: Path) -> None:
-    notes.write({"sub/a.md": "one\n"}).sync()
-    (notes.root / "sub/a.md").unlink()
-    (notes.root / "sub").rmdir()
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (notes.root / "sub").symlink_to(outside)
-    with pytest.raises(LancebrainError):
-        _restorer(notes).restore("notes/sub/a.md")
-    assert list(outside.iterdir()) == []
-
-
-def test_a_restore_of_several_into_one_file_is_refused(notes: Notes, tmp_path: Path) -> None:
-    notes.write({"a.md": "one\n", "b.md": "two\n"}).sync()
-    with pytest.raises(UsageError):
-        _restorer(notes).restore("notes/", to=tmp_path / "out.md")
-
-
-def test_a_place_that_cannot_be_written_is_told(notes: Notes, tmp_path: Path) -> None:
-    notes.write({"a.md": "one\n"}).sync()
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError):
-        _restorer(notes).restore("notes/a.md", to=tmp_path / "file" / "out.md")
-
-
-def _joined(notes: Notes, version: int) -> str:
-    snapshot = notes.store.snapshot(version)
-    return "".join(
-        row.chunk.text for rows in snapshot.chunks(list(snapshot.stats())).values() for row in rows
-    )
-
-
-def test_a_note_that_is_damaged_in_the_index_does_not_keep_the_others_away(notes: Notes) -> None:
-    notes.write({"a.md": "one\n", "b.md": "two\n"}).sync()
-    stored = notes.store.snapshot().chunks(["notes/a.md"])["notes/a.md"][0]
-    rows = notes.store.snapshot().whole_rows([("notes/a.md", stored.chunk_index)])
-    text = rows.schema.get_field_index("text")
-    with notes.store.lock(5):
-        notes.store._handles.writer.merge(rows.set_column(text, "text", [["damaged\n"]]))
-    for name in ("a.md", "b.md"):
-        (notes.root / name).unlink()
-    left, done = _restorer(notes).restore("notes/")
-    assert (left.done, "doctor" in left.why, done.done) == (False, True, True)
-    assert [file.name for file in notes.root.iterdir()] == ["b.md"]

@@ -70,6 +70,13 @@ def test_diff_lists_documents_and_their_texts(lb: Lb, index: Path) -> None:
     assert lb("diff", "good", "good", "--index", index).out == ""
 
 
+def test_diff_says_why_a_changed_note_has_no_changed_lines(lb: Lb, index: Path, root: Path) -> None:
+    (root / "a.md").write_bytes(b"# Foxes\r\n\r\na fox hunts\r\n")
+    assert lb("sync", "--index", index).code == 0
+    mark, why = lb("diff", "latest~1", "--chunks", "--index", index).out.splitlines()
+    assert (mark, "line ends" in why) == ("~ notes/a.md", True)
+
+
 def test_answers_as_of_a_version(lb: Lb, index: Path) -> None:
     found = lb("search", "owl", "--mode", "keyword", "--at", "good", "--index", index)
     assert "notes/a.md:1-3" in found.out
@@ -83,11 +90,14 @@ def test_answers_as_of_a_version(lb: Lb, index: Path) -> None:
     assert "lancebrain history" in wrong.err
 
 
-def test_checkpoints_are_made_listed_and_deleted(lb: Lb, index: Path) -> None:
+def test_checkpoints_are_made_listed_and_deleted(lb: Lb, index: Path, root: Path) -> None:
     made = lb("checkpoint", "better", "--json", "--index", index).json
     assert (made["name"], made["version"]) == ("better", 4)
+    write_tree(root, {"new.md": "# New\n\nnot to be taken in\n"})
     taken = lb("checkpoint", "good", "--index", index)
     assert (taken.code, "taken by version 3" in taken.err) == (2, True)
+    assert "lancebrain checkpoint --delete good" in taken.err
+    assert lb("status", "--json", "--index", index).json["version"] == 4
     listed = lb("checkpoint", "--list", "--index", index).out.splitlines()
     assert [line.split()[:2] for line in listed[1:]] == [["better", "4"], ["good", "3"]]
     assert lb("checkpoint", "--delete", "better", "--index", index).code == 0
@@ -101,6 +111,7 @@ def test_rollback_tells_the_pin_and_the_way_back_and_resume_goes_on(lb: Lb, inde
     assert planned.out == "would be: version 4 → 3  1 added, 1 changed\n"
     refused = lb("rollback", "good", "--index", index)
     assert (refused.code, "--yes" in refused.err) == (2, True)
+    assert "from version 4 to 3 (1 added, 1 changed)?" in refused.err
     assert lb("status", "--json", "--index", index).json["pinned"] is None
     done = lb("rollback", "good", "--yes", "--index", index)
     assert done.out == "version 4 → 3  1 added, 1 changed\n"
@@ -127,6 +138,9 @@ def test_a_deleted_note_comes_back(lb: Lb, index: Path, root: Path) -> None:
     again = lb("restore", "notes/b.md", "--json", "--index", index)
     assert again.code == 0
     assert again.json[0]["is_same"]
+    whole = lb("restore", "notes/", "--index", index)
+    assert (whole.code, whole.out) == (0, "")
+    assert "2 files are the same already" in whole.err
     left = lb("restore", root / "a.md", "--at", "good", "--index", index)
     assert (left.code, "--overwrite" in left.out) == (3, True)
     target = root.parent / "out.md"
@@ -154,6 +168,17 @@ def test_forget_prints_what_it_rewrote_and_the_proof(lb: Lb, index: Path, root: 
     assert lb("sync", "--json", "--index", index).json["added"] == 1
     assert lb("forget", "--index", index).code == 2
     assert lb("forget", "notes/none.md", "--yes", "--index", index).code == 2
+
+
+def test_a_glob_that_was_forgotten_is_told_as_a_shell_wants_it(
+    lb: Lb, index: Path, root: Path
+) -> None:
+    write_tree(root, {"c.md": "# Foxes\n\na fox hunts\n"})
+    assert lb("sync", "--index", index).code == 0
+    done = lb("forget", "notes/c*", "--yes", "--verify", "--index", index)
+    assert "lancebrain forget --allow 'notes/c*'" in done.err
+    assert "the same text stays in 1 other document:\n   notes/a.md\n" in done.out
+    assert "their paths alone looked for" in done.out
 
 
 def test_optimize_tells_what_would_go_and_what_went(lb: Lb, index: Path) -> None:

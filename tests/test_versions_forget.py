@@ -161,6 +161,37 @@ def test_a_document_that_only_old_versions_hold_is_forgotten(notes: Notes) -> No
     assert files_with(notes.settings.index, "xyzzy") == []
 
 
+def test_a_document_that_only_a_checkpoint_holds_is_forgotten(notes: Notes) -> None:
+    """Also where the versions that took it away, and their records, were cleaned up."""
+    (notes.root / "secret.md").unlink()
+    removed = notes.sync().version
+    for number in range(2):
+        notes.write({"open.md": f"and on {number}\n"}).sync()
+    with notes.store.lock(5):
+        notes.store.maintain(keep_versions=timedelta(0), now=datetime.now(UTC) + timedelta(days=9))
+    assert removed not in notes.store.versions()
+    assert "notes/secret.md" in forgotten(notes, "notes/s*", verify=True).documents
+    assert files_with(notes.settings.index, "xyzzy") == []
+
+
+def test_the_same_text_under_another_path_is_told(notes: Notes) -> None:
+    (notes.root / "secret.md").rename(notes.root / "renamed.md")
+    notes.sync()
+    done = forgotten(notes, "notes/renamed.md", verify=True)
+    assert done.copies == ("notes/secret.md",)
+    assert done.proof is not None
+    assert done.proof.lines == 0
+    assert forgotten(notes, verify=True).copies == ()
+    assert files_with(notes.settings.index, "xyzzy") == []
+
+
+def test_what_is_forgotten_already_is_told_so(notes: Notes) -> None:
+    forgotten(notes)
+    with pytest.raises(UsageError, match="forgotten already") as raised:
+        forgotten(notes)
+    assert "lancebrain forget --list" in raised.value.hint
+
+
 def test_vectors_of_it_are_in_no_cache(notes: Notes) -> None:
     cache = notes.store.vector_cache
     stored, *_ = notes.store.snapshot().chunks(["notes/secret.md"])["notes/secret.md"]
@@ -208,6 +239,22 @@ def test_a_hold_goes_with_the_version_that_it_names(notes: Notes) -> None:
     resume(notes.store, lock_timeout_s=5)
     notes.sync()
     assert notes.paths() == ["notes/folder/other.md", "notes/open.md"]
+
+
+def test_what_names_a_version_by_its_number_names_the_same_one_after_it(notes: Notes) -> None:
+    unnamed = notes.write({"open.md": "changed once more\n"}).sync().version
+    before = notes.write({"open.md": "and again\n"}).sync().version
+    name_version(notes, "three")
+    for version in (unnamed, before):
+        rollback(notes.store, str(version), now=datetime.now(UTC), lock_timeout_s=5)
+    forgotten(notes)
+    after = resolve(notes.store, "three")
+    assert after != before
+    hold = notes.store.hold.read()
+    assert hold is not None
+    assert (hold.ref, hold.version) == (str(after), after)
+    told = [entry.note for entry in history(notes.store) if entry.reason == "rollback"]
+    assert told == [f"to version {after}", "to a version that is gone"]
 
 
 def test_a_rollback_after_it_does_not_bring_it_back(notes: Notes) -> None:
@@ -330,7 +377,7 @@ def test_a_forgetting_that_was_cut_short_is_told_and_can_be_done_again(
             forgotten(notes)
     (problem,) = problems_in_time(notes.store)
     assert problem.code == "forget-cut-short"
-    assert "lancebrain forget 'notes/secret.md'" in problem.message
+    assert "lancebrain forget notes/secret.md" in problem.message
     forgotten(notes, verify=True)
     assert problems_in_time(notes.store) == ()
 

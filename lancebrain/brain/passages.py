@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from lancebrain.brain.exchange import question_of
 from lancebrain.brain.roots import document_path_of
 from lancebrain.errors import UsageError
+from lancebrain.nearest import nearest
 from lancebrain.types import DocumentState, Freshness, Source, StoredChunk
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _resolve(
             state = snapshot.documents([path]).get(path) if path else None
             if state is not None:
                 return state, named
-    near = _nearest(meant[-1].path, list(snapshot.stats()))
+    near = nearest(meant[-1].path, snapshot.stats())
     raise UsageError(
         f"There is no document {reference!r} in the index.",
         hint=f"Did you mean {near}?" if near else "Find one with `lancebrain search`.",
@@ -179,13 +179,6 @@ def _meanings(reference: str) -> Iterator[_Reference]:
     if match := _LINES.fullmatch(reference):
         first = int(match["first"])
         yield _Reference(match["path"], lines=(first, int(match["last"] or first)))
-
-
-def _nearest(path: str, known: Sequence[str]) -> str:
-    name = path.rsplit("/", 1)[-1]
-    same_name = [other for other in known if other.rsplit("/", 1)[-1] == name]
-    near = same_name or difflib.get_close_matches(path, known, n=2, cutoff=0.6)
-    return " or ".join(near[:2])
 
 
 def _span(

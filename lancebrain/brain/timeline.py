@@ -68,6 +68,7 @@ class Timeline(Asking):
             UsageError: the name is taken, or would be read as something else.
             IndexLockedError: another process held the lock for longer than the settings allow.
         """
+        self._checkpoints().check_name(name)
         if look and self.settings.sources:
             from lancebrain.sync import Wanted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from lancebrain.cli.text import human_bytes, one_line, plural, printable
+from lancebrain.cli.text import human_bytes, one_line, path_line, plural, printable
 from lancebrain.cli.times import ago
-from lancebrain.types import Diff, DocumentChange, Rollback, Version
+from lancebrain.types import Diff, Rollback, Version
 
 if TYPE_CHECKING:
     from lancebrain.brain import Checkpoint, Forgot, Optimized, Proof, RestoredFile
@@ -58,11 +59,11 @@ def print_diff(front: Front, changes: Diff) -> None:
     """A line a document, with its text where that was asked for; the sums to stderr."""
     for change in changes.changes:
         mark, style = _MARKS[change.what]
-        before = f"{one_line(change.before)} → " if change.before else ""
-        line = Text.assemble((f"{mark} {before}{one_line(change.path)}", style))
+        before = f"{path_line(change.before)} → " if change.before else ""
+        line = Text.assemble((f"{mark} {before}{path_line(change.path)}", style))
         front.out.print(line, soft_wrap=True)
-        if change.text_diff:
-            _print_text_diff(front, change)
+        if change.text_diff is not None:
+            _print_text_diff(front, change.text_diff)
     counts: Counter[str] = Counter(change.what for change in changes.changes)
     front.remark(
         f"Version {changes.version_from} to {changes.version_to}: "
@@ -95,24 +96,38 @@ def print_checkpoints(front: Front, checkpoints: Sequence[Checkpoint]) -> None:
 def print_rollback(front: Front, done: Rollback, *, dry_run: bool) -> None:
     """What a rollback changed, and the way back."""
     would = ("would be: ", "yellow") if dry_run else ""
-    changed = _counted(done.changes, _DOCUMENTS) or "the same documents"
     what = (f"version {done.version_before} → {done.restored}", "bold")
-    front.out.print(Text.assemble(would, what, f"  {changed}"), soft_wrap=True)
+    front.out.print(Text.assemble(would, what, f"  {changes_of(done)}"), soft_wrap=True)
     if not dry_run:
         front.remark(f"Pinned at {done.ref}: files are not followed until `lancebrain resume`.")
         front.remark(f"The way back: lancebrain rollback {done.checkpoint}")
 
 
+def changes_of(rollback: Rollback) -> str:
+    """How many documents a rollback concerns, in words."""
+    return _counted(rollback.changes, _DOCUMENTS) or "the same documents"
+
+
 def print_restored(front: Front, restored: Sequence[RestoredFile], *, dry_run: bool) -> None:
-    """A line a file."""
+    """A line a file; of several, those that were as they should be already are only counted."""
+    same = [entry for entry in restored if entry.is_same]
     for entry in restored:
+        if entry.is_same and len(restored) > 1:
+            continue
         if entry.done:
             verb = ("would restore", "yellow") if dry_run else ("restored", "green")
-            about = f"  {one_line(entry.file)}  version {entry.version}"
+            about = f"  {path_line(entry.file)}  version {entry.version}"
         else:
-            verb = ("left alone", "dim" if entry.is_same else "yellow")
-            about = f"  {one_line(entry.file)}  {entry.why}"
+            verb = ("left alone", "dim" if entry.is_same or entry.moved_to else "yellow")
+            about = f"  {path_line(entry.file)}  {path_line(entry.why)}"
         front.out.print(Text.assemble(verb, about), soft_wrap=True)
+    if same and len(restored) > 1:
+        front.remark(f"{plural(len(same), 'file is', 'files are')} the same already.")
+    versions = {entry.version for entry in restored if entry.done}
+    if len(versions) > 1:
+        front.remark(
+            f"From {len(versions)} versions, the newest that has each; --at takes all from one."
+        )
 
 
 def print_forgot(front: Front, forgot: Forgot, *, dry_run: bool) -> None:
@@ -121,7 +136,7 @@ def print_forgot(front: Front, forgot: Forgot, *, dry_run: bool) -> None:
     count = plural(len(forgot.documents), "document")
     front.out.print(Text.assemble(would, (f"{count} forgotten", "bold")), soft_wrap=True)
     for path in forgot.documents[:_FEW_FILES]:
-        front.out.print(Text(f"   {one_line(path)}"), soft_wrap=True)
+        front.out.print(Text(f"   {path_line(path)}"), soft_wrap=True)
     if len(forgot.documents) > _FEW_FILES:
         front.out.print(Text(f"   and {len(forgot.documents) - _FEW_FILES:,} more", style="dim"))
     for version in forgot.rewritten:
@@ -135,12 +150,14 @@ def print_forgot(front: Front, forgot: Forgot, *, dry_run: bool) -> None:
     if forgot.tables_dropped:
         gone = plural(forgot.tables_dropped, "damaged table")
         front.out.print(Text(f"deleted: {gone} that had been set aside", style="dim"))
+    if forgot.copies:
+        _print_copies(front, forgot.copies)
     if dry_run:
         return
     front.out.print(Text("emptied: the cache of vectors", style="dim"))
     if forgot.proof is not None:
         _print_proof(front, forgot.proof)
-    front.remark(f"They stay out until: lancebrain forget --allow {' '.join(forgot.paths)}")
+    front.remark(f"They stay out until: lancebrain forget --allow {shlex.join(forgot.paths)}")
     front.remark("The files themselves, and what other programs keep of them, are as they were.")
 
 
@@ -181,10 +198,23 @@ def _counted(counts: Mapping[str, int], names: Sequence[str]) -> str:
     return ", ".join(f"{counts[name]:,} {name}" for name in names if counts.get(name))
 
 
-def _print_text_diff(front: Front, change: DocumentChange) -> None:
-    for line in printable(change.text_diff or "").split("\n"):
+def _print_text_diff(front: Front, text_diff: str) -> None:
+    if not text_diff:
+        what = "no line of text: line ends, encoding, or a file without text"
+        front.out.print(Text(f"   {what}", style="dim"), soft_wrap=True)
+        return
+    for line in printable(text_diff).split("\n"):
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
         front.out.print(Text(f"   {line}", style=style), soft_wrap=True)
+
+
+def _print_copies(front: Front, copies: Sequence[str]) -> None:
+    count = plural(len(copies), "other document")
+    front.out.print(Text(f"the same text stays in {count}:", style="yellow"), soft_wrap=True)
+    for path in copies[:_FEW_FILES]:
+        front.out.print(Text(f"   {path_line(path)}"), soft_wrap=True)
+    if len(copies) > _FEW_FILES:
+        front.out.print(Text(f"   and {len(copies) - _FEW_FILES:,} more", style="dim"))
 
 
 def _print_proof(front: Front, proof: Proof) -> None:
@@ -194,8 +224,9 @@ def _print_proof(front: Front, proof: Proof) -> None:
         f"{plural(proof.questions, 'question')}"
     )
     if not proof.found:
-        lines = plural(proof.lines, "distinctive line")
-        line = Text.assemble(("proof", "green"), f"  {lines} looked for in {looked}: none found")
+        # Of an empty note, or one that is elsewhere word by word, only the path can be looked for.
+        what = plural(proof.lines, "distinctive line") if proof.lines else "their paths alone"
+        line = Text.assemble(("proof", "green"), f"  {what} looked for in {looked}: none found")
         front.out.print(line, soft_wrap=True)
         return
     front.out.print(Text.assemble(("still there", "red"), f"  looked through {looked}"))

@@ -19,6 +19,11 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
+def path_line(path: str) -> str:
+    """A path in a single line, its spaces as they are, so that it can be copied."""
+    return printable(path.replace("\r", "\0").replace("\n", "\0"))
+
+
 def plural(count: int, one: str, many: str = "") -> str:
     """``1 note``, ``2 notes``, ``10,000 notes``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -42,12 +42,15 @@ def rollback(
 
     The files are not followed until `lancebrain resume`. A checkpoint is made first, the way back.
     """
-    from lancebrain.cli.render_time import print_rollback
+    from lancebrain.cli.render_time import changes_of, print_rollback
 
     with front.brain() as brain:
         done = brain.rollback(ref, dry_run=True)
         if not dry_run:
-            question = f"Roll the index back from version {done.version_before} to {done.restored}?"
+            question = (
+                f"Roll the index back from version {done.version_before} to {done.restored} "
+                f"({changes_of(done)})?"
+            )
             if not confirmed(front, question, yes=yes):
                 return ERROR
             done = brain.rollback(done.ref)
@@ -95,8 +98,8 @@ def restore(
 ) -> int:
     """Write notes back to disk, to the byte, also deleted ones.
 
-    Without --at the newest version counts that has the note. Ends with 3 if a file was left alone
-    because it has another content.
+    Without --at the newest version counts that has the note. A file with other content is left
+    alone; the command then ends with 3.
     """
     with front.brain() as brain:
         restored = brain.restore(path, at=at, to=to, overwrite=overwrite, dry_run=dry_run)
@@ -106,7 +109,8 @@ def restore(
         from lancebrain.cli.render_time import print_restored
 
         print_restored(front, restored, dry_run=dry_run)
-    return 0 if all(entry.done or entry.is_same for entry in restored) else PROBLEMS
+    is_well = all(entry.done or entry.is_same or entry.moved_to for entry in restored)
+    return 0 if is_well else PROBLEMS
 
 
 @command(

@@ -6,6 +6,7 @@ file beside the table.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import defaultdict
 from collections.abc import Mapping
@@ -13,9 +14,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lancebrain.errors import UsageError
+from lancebrain.errors import StoreError, UsageError
 from lancebrain.moments import moment
 
+from . import tags
 from .beside import CHECKPOINTS_FILE, write_beside
 
 if TYPE_CHECKING:
@@ -77,15 +79,28 @@ class Checkpoints:
         Raises:
             UsageError: the name is taken, not allowed, or would be read as something else.
         """
+        self.check_name(name)
+        checkpoint = Checkpoint(name, version, message, at, automatic)
+        self._store.create_tag(name, version)
+        try:
+            self._write({**self._said(), name: _line(checkpoint)})
+        except StoreError:
+            self._store.delete_tag(name)
+            raise
+        return checkpoint
+
+    def check_name(self, name: str) -> None:
+        """See whether a version may be given this name.
+
+        Raises:
+            UsageError: it is taken, not allowed, or would be read as something else.
+        """
         if is_reserved(name):
             raise UsageError(
                 f"{name!r} cannot name a checkpoint: it would be read as a version or a time.",
                 hint="Choose a name such as before-cleanup.",
             )
-        self._store.create_tag(name, version)
-        checkpoint = Checkpoint(name, version, message, at, automatic)
-        self._write({**self._said(), name: _line(checkpoint)})
-        return checkpoint
+        tags.check_name(name, self._store.tags())
 
     def create_automatic(self, before: str, version: int, *, at: datetime) -> Checkpoint:
         """Name a version before something is done to the index, unless it has a name already.
@@ -97,7 +112,10 @@ class Checkpoints:
         """
         for checkpoint in self.by_version().get(version, ()):
             return checkpoint
-        name = f"before-{before}-{at.astimezone(UTC):%Y%m%d-%H%M%S}-v{version}"
+        made = f"before-{before}-{at.astimezone(UTC):%Y%m%d-%H%M%S}"
+        names = itertools.chain((made,), (f"{made}-{number}" for number in itertools.count(2)))
+        taken = self._store.tags()
+        name = next(name for name in names if name not in taken)
         checkpoint = self.create(name, version, at=at, automatic=True)
         for old in [c for c in self.all() if c.automatic][_MOST_AUTOMATIC:]:
             self.delete(old.name)

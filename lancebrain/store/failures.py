@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lancebrain.errors import DamagedError, LancebrainError, StoreError
 
-_NO_ROOM = ("no space left on device", "disk quota exceeded", "storage full")
+_NO_ROOM = ("no space left on device", "disk quota exceeded", "storage full", "file too large")
 _NOT_ALLOWED = ("permission denied", "read-only file system", "operation not permitted")
 _FOR_NOW = ("too many open files", "allocate memory", "out of memory", "timed out", "is locked")
 _MISSING = ("not found:", "no such file or directory", "notfound")
@@ -48,7 +48,7 @@ def as_store_error(error: BaseException, folder: Path, doing: str) -> StoreError
     said = str(error)
     lower = said.lower()
     number = error.errno if isinstance(error, OSError) else None
-    if number in (errno.ENOSPC, errno.EDQUOT) or any(s in lower for s in _NO_ROOM):
+    if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or any(s in lower for s in _NO_ROOM):
         return StoreError(
             f"No room left on the disk of {folder} while {doing}; the index is as it was before.",
             hint="Free some space and run the command again.",

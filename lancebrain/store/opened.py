@@ -242,7 +242,10 @@ class OpenIndex:
             alone: it must not be taken over, as it takes long, or does more than one commit.
         """
         if self.read_only:
-            raise StoreError(f"The index in {self.folder} was opened for reading only.")
+            raise StoreError(
+                f"The index in {self.folder} was opened for reading only.",
+                hint="Make its folder writable, or name another one with --index.",
+            )
         self._lock.check()
         try:
             with translated(self.folder, doing), self._lock.alone() if alone else nullcontext():

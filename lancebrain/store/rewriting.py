@@ -8,6 +8,7 @@ its indices can hold them. Then it takes the place of the old one, see ``replace
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from .opened import OpenIndex
 
 _ROWS_A_READ = 20_000
+_VERSION = re.compile(r"version (\d+)")
+"""Named in the note of a record, such as that of a rollback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +177,18 @@ def _carry_over(store: OpenIndex, new: Path, numbers: Mapping[int, int], last: i
         number = numbers.get(record.version)
         if number is not None and number not in recorded:
             recorded.add(number)
-            log.append(replace(record, version=number))
+            note = _VERSION.sub(lambda found: _renumbered(found, numbers), record.note)
+            log.append(replace(record, version=number, note=note))
     for version, number in sorted(numbers.items(), reverse=True):
         at = made[version].timestamp()
         os.utime(manifest_file(table_folder(new), number), (at, at))
     hold = store.hold.read()
     if hold is not None:
         version, before = (numbers.get(v, last) for v in (hold.version, hold.before))
-        Hold(new).put(replace(hold, version=version, before=before))
+        ref = str(version) if hold.ref == str(hold.version) else hold.ref
+        Hold(new).put(replace(hold, ref=ref, version=version, before=before))
+
+
+def _renumbered(found: re.Match[str], numbers: Mapping[int, int]) -> str:
+    number = numbers.get(int(found[1]))
+    return f"version {number}" if number else "a version that is gone"

@@ -9,16 +9,18 @@ done.
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 
 from lancebrain.errors import UsageError
 from lancebrain.store import Checkpoint, Checkpoints, Store
-from lancebrain.types import Problem
-from lancebrain.versions.documents import find_documents
+from lancebrain.types import Filter, Problem
+from lancebrain.versions.documents import find_documents, no_document
 from lancebrain.versions.proof import Proof, distinctive_lines, prove
 from lancebrain.versions.wayback import name_way_back
 
@@ -50,6 +52,7 @@ class Forgot:
         rewritten: the versions that are left, oldest first.
         versions_dropped: others, without a checkpoint, that went.
         tables_dropped: damaged tables set aside earlier, which nobody can look into.
+        copies: documents of the very same bytes that stay, under other paths.
         version: the newest now.
         proof: that nothing is left, where it was asked for.
     """
@@ -60,6 +63,7 @@ class Forgot:
     versions_dropped: int
     tables_dropped: int
     version: int
+    copies: tuple[str, ...] = ()
     proof: Proof | None = None
     seconds: float = 0.0
 
@@ -92,12 +96,12 @@ def forget(
     started = time.monotonic()
     with store.lock(lock_timeout_s):
         documents = _documents(store, paths)
-        kept = _kept(store, documents)
+        kept, copies = _kept(store, documents)
         others = len(store.versions()) - len(kept)
         if dry_run:
             same = tuple(RewrittenVersion(v, v, tags, count) for v, (tags, count) in kept.items())
             version = store.snapshot().version
-            return Forgot(tuple(paths), documents, same, others, 0, version)
+            return Forgot(tuple(paths), documents, same, others, 0, version, copies)
         lines = distinctive_lines(store, paths, documents) if verify else ()
         with ExitStack() as undo:
             unfinished = {entry.path for entry in store.forgotten.read() if not entry.done}
@@ -123,6 +127,7 @@ def forget(
         versions_dropped=done.dropped,
         tables_dropped=tables_dropped,
         version=done.version,
+        copies=copies,
         proof=proof,
         seconds=time.monotonic() - started,
     )
@@ -140,7 +145,9 @@ def allow(store: Store, paths: Sequence[str], *, lock_timeout_s: float) -> None:
             if path not in there:
                 raise UsageError(
                     f"{path!r} was not forgotten.",
-                    hint=f"There are: {', '.join(there)}." if there else "Nothing was.",
+                    hint=f"What was: {', '.join(map(shlex.quote, there))}."
+                    if there
+                    else "Nothing was: the next sync takes in all there is.",
                 )
         store.forgotten.remove(paths)
 
@@ -152,7 +159,7 @@ def unfinished(store: Store) -> tuple[Problem, ...]:
             entry.path,
             "forget-cut-short",
             f"Forgetting {entry.path} was cut short, so that older versions may still hold it. "
-            f"Do it again: lancebrain forget '{entry.path}'",
+            f"Do it again: lancebrain forget {shlex.quote(entry.path)}",
         )
         for entry in store.forgotten.read()
         if not entry.done
@@ -160,31 +167,45 @@ def unfinished(store: Store) -> tuple[Problem, ...]:
 
 
 def _documents(store: Store, paths: Sequence[str]) -> tuple[str, ...]:
-    begun = {entry.path for entry in store.forgotten.read() if not entry.done}
+    asked_before = {entry.path: entry.done for entry in store.forgotten.read()}
+    versions = {*store.tags().values(), store.snapshot().version}
     documents: set[str] = set()
     for path in paths:
-        found = find_documents(store, path)
-        if not found and path not in begun:
-            raise UsageError(
-                f"No document {path!r} is in any version.",
-                hint="Paths begin with the source's name: see `lancebrain export` and `diff`.",
-            )
-        documents |= found.keys()
+        # Of what stays, every version is asked, whatever its record says of it.
+        found = {p for v in versions for p in store.snapshot(v).matching(Filter(path=path))}
+        found |= find_documents(store, path).keys()
+        documents |= found
+        if found or asked_before.get(path) is False:
+            continue
+        if path not in asked_before:
+            raise no_document(store, path)
+        raise UsageError(
+            f"{path!r} is forgotten already, and no version has such a document.",
+            hint="See what stays out with `lancebrain forget --list`.",
+        )
     return tuple(sorted(documents))
 
 
-def _kept(store: Store, documents: Sequence[str]) -> dict[int, tuple[tuple[str, ...], int]]:
+def _kept(
+    store: Store, documents: Collection[str]
+) -> tuple[dict[int, tuple[tuple[str, ...], int]], tuple[str, ...]]:
     """The newest version and those with a name, oldest first: their names, and how many of the
-    documents each holds."""
+    documents each holds; and other documents in them that have the bytes of a forgotten one."""
     names = Checkpoints(store).by_version()
     forgotten = set(documents)
     kept = {}
+    hashes: set[str] = set()
+    others: defaultdict[str, set[str]] = defaultdict(set)
     for version in sorted({*names, store.snapshot().version}):
-        kept[version] = (
-            _names(names, version),
-            len(forgotten & store.snapshot(version).stats().keys()),
-        )
-    return kept
+        stats = store.snapshot(version).stats()
+        kept[version] = (_names(names, version), len(forgotten & stats.keys()))
+        for path, stat in stats.items():
+            if path not in forgotten:
+                others[stat.sha256].add(path)
+            elif stat.size:
+                hashes.add(stat.sha256)
+    copies = {path for sha256 in hashes for path in others[sha256]}
+    return kept, tuple(sorted(copies))
 
 
 def _names(checkpoints: Mapping[int, Sequence[Checkpoint]], version: int) -> tuple[str, ...]:

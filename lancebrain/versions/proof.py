@@ -57,8 +57,8 @@ def distinctive_lines(
     kept = [store.snapshot(), *reversed(named)]
     texts = {text: None for snapshot in kept for text in _joined(snapshot, documents)}
     for path in paths:
-        for state, snapshot in find_documents(store, path).values():
-            texts |= dict.fromkeys(_joined(snapshot, [state.path]))
+        for one in find_documents(store, path).values():
+            texts |= dict.fromkeys(_joined(one.snapshot, [one.state.path]))
     chosen: dict[str, None] = {}
     for text in texts:
         lines = {line.strip() for line in text.splitlines()}

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lancebrain.errors import StoreError
 from lancebrain.store import HoldInfo, Snapshot, Store
 from lancebrain.store.schema import EMBEDDED_ROWS
 from lancebrain.types import CommitRecord, Problem, Rollback
@@ -41,7 +43,7 @@ def rollback(
     Raises:
         UsageError: there is no such version.
         IndexLockedError: another process held the lock for longer.
-        StoreError: the index cannot be written; it is as it was.
+        StoreError: the index cannot be written; it is as it was, unless the error says otherwise.
     """
     if dry_run:
         return _planned(store, ref, now)
@@ -55,13 +57,14 @@ def rollback(
         _hold(store, hold, undo)
         version = store.restore(plan.restored)
         undo.pop_all()
-        seconds = time.monotonic() - started
-        note = f"to version {plan.restored}"
-        store.commits.append(
-            CommitRecord(version, "rollback", now, seconds, plan.changes, True, note)
-        )
-        store.hold.put(replace(hold, done=True))
-        store.ensure_indices()
+        with _after(plan):
+            seconds = time.monotonic() - started
+            note = f"to version {plan.restored}"
+            store.commits.append(
+                CommitRecord(version, "rollback", now, seconds, plan.changes, True, note)
+            )
+            store.hold.put(replace(hold, done=True))
+            store.ensure_indices()
     return replace(plan, version=version, checkpoint=checkpoint.name)
 
 
@@ -78,8 +81,11 @@ def cut_short(store: Store) -> Problem | None:
     hold = store.hold.read()
     if hold is None or hold.done:
         return None
-    # The checkpoint that a rollback makes keeps the version before it readable.
-    is_restored = diff(store.snapshot(hold.before), store.snapshot()).changes
+    newest = store.snapshot()
+    is_restored = newest.version != hold.before
+    if is_restored and hold.version in store.versions():
+        # Not every version after it is the rollback's: maintenance makes some as well.
+        is_restored = not diff(store.snapshot(hold.version), newest).changes
     state = f"as in version {hold.version}" if is_restored else "as it was before"
     return Problem(
         "",
@@ -87,6 +93,19 @@ def cut_short(store: Store) -> Problem | None:
         f"A rollback to {hold.ref} was cut short; the index is {state}. Do it again: "
         f"lancebrain rollback {hold.ref}; or follow the files again: lancebrain resume",
     )
+
+
+@contextmanager
+def _after(plan: Rollback) -> Iterator[None]:
+    """What fails from here on does not undo the rollback, and says so."""
+    try:
+        yield
+    except StoreError as error:
+        raise StoreError(
+            f"The index is rolled back to {plan.ref} and held there, but is not in order yet: "
+            f"{error.message}",
+            hint=f"{error.hint} The rollback may be done again.",
+        ) from error
 
 
 def _planned(store: Store, ref: str, now: datetime) -> Rollback:
