@@ -20,18 +20,16 @@ Exit codes:
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 try:
     import lancebrain
     from lancebrain.errors import LancebrainError, UsageError
+    from lancebrain.machine import to_json
 except ModuleNotFoundError as error:
     sys.exit(
         f"Error: this Python, {sys.executable}, has no {error.name}. "
@@ -106,7 +104,7 @@ def _count(text: str) -> int:
 
 def _list(versions: Sequence[Version], options: argparse.Namespace) -> None:
     if options.json:
-        print(_to_json([asdict(version) for version in versions]), flush=True)
+        print(to_json(versions, indent=2), flush=True)
         return
     for version in versions:
         about = f"{version.reason or '(not recorded)'} {version.note}".strip()
@@ -126,7 +124,7 @@ def _list(versions: Sequence[Version], options: argparse.Namespace) -> None:
 
 def _tell(rollback: Rollback, *, as_json: bool, is_done: bool) -> None:
     if as_json:
-        print(_to_json(asdict(rollback)), flush=True)
+        print(to_json(rollback, indent=2), flush=True)
         return
     verb = "Rolled back" if is_done else "Would roll back"
     print(f"{verb} {_what(rollback)}", flush=True)
@@ -159,16 +157,6 @@ def _again(options: argparse.Namespace, *arguments: str) -> str:
 
 def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in _DOCUMENTS if counts.get(name))
-
-
-def _to_json(value: object) -> str:
-    return json.dumps(value, default=_plain, ensure_ascii=False, indent=2)
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def _say(text: str) -> None:
