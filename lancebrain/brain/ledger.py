@@ -3,13 +3,20 @@
 Several configurations may feed one index: a ``lancebrain.toml`` here, variables of a server
 there. A source that is missing from the settings of one of them may be another's; only one that
 the same configuration listed before is surely meant to go.
+
+A file is known by its path. Variables and programs are not: two may list different sources and
+look the same. So a list of theirs counts as one from before when it holds all or only sources of
+it, something being added or taken out, and as another configuration's when they differ both ways.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
+
+ENVIRONMENT = "the environment"
+PROGRAM = "the program"
 
 
 class Ledger:
@@ -26,11 +33,11 @@ class Ledger:
         """Sources that ``origin`` listed at its last sync and does not now, and no other lists.
 
         Args:
-            origin: which configuration: a file, or a word for another place.
+            origin: which configuration: a file, or words for another place.
             names: of the sources it lists now.
         """
         listed = self._read()
-        before = set(listed.pop(origin, ()))
+        before = set(listed.pop(_entry(listed, origin, names), ()))
         return before.difference(names, *listed.values())
 
     def of_other_files(self, origin: str) -> set[str]:
@@ -48,9 +55,10 @@ class Ledger:
         from lancebrain.store import write_beside
 
         listed = self._read()
-        if sorted(listed.get(origin, ())) == sorted(names):
+        entry = _entry(listed, origin, names)
+        if sorted(listed.get(entry, ())) == sorted(names):
             return
-        listed[origin] = sorted(names)
+        listed[entry] = sorted(names)
         text = json.dumps(listed, ensure_ascii=False, indent=1)
         write_beside(self._file.parent, self._file.name, text)
 
@@ -60,3 +68,16 @@ class Ledger:
             return {str(origin): list(map(str, names)) for origin, names in content.items()}
         except (FileNotFoundError, ValueError, AttributeError, TypeError):
             return {}
+
+
+def _entry(listed: Mapping[str, Collection[str]], origin: str, names: Collection[str]) -> str:
+    """Under which word a configuration's list stands, or is to stand."""
+    if not origin.startswith((ENVIRONMENT, PROGRAM)):
+        return origin
+    now = set(names)
+    own = [entry for entry in listed if entry.partition("; ")[0] == origin]
+    for entry in sorted(own, key=lambda entry: len(now.symmetric_difference(listed[entry]))):
+        before = set(listed[entry])
+        if now <= before or now >= before:
+            return entry
+    return f"{origin}; {' '.join(sorted(now))}" if own else origin

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lancebrain.brain.facade import Brain
+from lancebrain.brain.ledger import ENVIRONMENT, PROGRAM
 from lancebrain.brain.roots import absolute
+from lancebrain.osnames import to_text
 
 if TYPE_CHECKING:
     from lancebrain.config import Settings
     from lancebrain.embedders import Embedder
-
-_SOURCE_VARIABLES = ("LANCEBRAIN_SOURCES", "LANCEBRAIN_SOURCES_FILE")
 
 
 def open(
@@ -68,8 +69,11 @@ def write_config(file: Path | str | None = None, folders: Iterable[Path | str] =
 
 
 def _origin(settings: Settings, overrides: dict[str, Any]) -> str:
+    """Where the sources are configured, in words for people and the ledger."""
     if overrides.get("sources") is not None:
-        return "the program"
-    if any(os.environ.get(variable) for variable in _SOURCE_VARIABLES):
-        return "the environment"
-    return str(settings.config_file or "the index")
+        script = Path(sys.argv[0])
+        return f"{PROGRAM} {to_text(str(absolute(script)))}" if script.is_file() else PROGRAM
+    if os.environ.get("LANCEBRAIN_SOURCES"):
+        return ENVIRONMENT
+    named = os.environ.get("LANCEBRAIN_SOURCES_FILE") or settings.config_file
+    return to_text(str(absolute(named))) if named else "the index"

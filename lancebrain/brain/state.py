@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from lancebrain.kinds import LOGS
+from lancebrain.osnames import to_text
 from lancebrain.readers.secrets import MASKED
 from lancebrain.types import Problem, Source, SourceStatus, Status
 
@@ -95,7 +96,8 @@ def source_states(sources: Iterable[Source], counts: Mapping[str, int]) -> tuple
     from lancebrain.sources import root_state
 
     states = [
-        SourceStatus(s.name, str(s.root), root_state(s), counts.get(s.name, 0)) for s in sources
+        SourceStatus(s.name, to_text(str(s.root)), root_state(s), counts.get(s.name, 0))
+        for s in sources
     ]
     names = {state.name for state in states}
     unlisted = (
