@@ -16,8 +16,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from lancebrain.errors import UsageError
-from lancebrain.mcp_server.http import auth_for, token_of, url_of, web_app
+from lancebrain.mcp_server.http import auth_for, url_of, web_app
 from lancebrain.mcp_server.server import build
+from lancebrain.service.loopback import token_of
 from tests.served import MODES, Asker, brain_of, eventually
 from tests.trees import write_tree
 

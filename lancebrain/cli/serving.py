@@ -136,8 +136,9 @@ def check_server(front: Front) -> int:
 def _serve_http(
     front: Front, read_only: bool, follow: bool, shared: bool, *, host: str, port: int, token: bool
 ) -> None:
-    from lancebrain.mcp_server.http import TOKEN_FILE, auth_for, serve_http, token_of, url_of
+    from lancebrain.mcp_server.http import auth_for, serve_http, url_of
     from lancebrain.mcp_server.server import build
+    from lancebrain.service.loopback import TOKEN_FILE, token_of
 
     brain = front.brain()
     auth = {}

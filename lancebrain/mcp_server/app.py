@@ -1,65 +1,26 @@
-"""What the server works with: the facade, opened and kept up to the files behind its back.
-
-The protocol answers at once; opening the index, loading the model and following the files go on
-beside it. Whatever computes does so in a thread of a bounded number, so that a long piece of work
-never keeps a short one waiting.
-"""
+"""What the server works with: the live index, and who is to be told of its changes."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-import anyio
-import anyio.to_thread
-
-from lancebrain.errors import IndexNotFoundError, LancebrainError, StoreError
 from lancebrain.mcp_server.failures import told
 from lancebrain.mcp_server.notifier import Notifier
+from lancebrain.service.live import Live
 
 if TYPE_CHECKING:
-    from lancebrain.brain import Brain, Worker
-    from lancebrain.types import SyncReport
-
-_T = TypeVar("_T")
-Tell = Callable[[float, str], Awaitable[None]]
+    from lancebrain.brain import Brain
+    from lancebrain.errors import LancebrainError
 
 _HEAD_START_S = 3.0
-"""The first answers have the processor to themselves for so long, since imports take it whole."""
-_SENDING_S = 0.05
-OPENING_S = 30.0
-"""A request waits so long for the index to be opened."""
-MODEL_S = 2.0
-"""A question waits so long for the model, then it is answered by words alone."""
-SETTLE_S = 0.5
-"""A question waits so long for changes that were just heard of."""
-_CATCH_UP_S = 0.1
-_RETRY_S = 2.0
-_LAST_STEP_S = 0.5
-_QUESTIONS = 4
-
-log = logging.getLogger("lancebrain.mcp")
 
 
-class App:
-    """One index behind one server.
+class App(Live):
+    """One index behind one server; see also :class:`Live`.
 
     Args:
-        brain: the facade; or why there is none, which every request is then told.
         read_only: write no notes.
-        follow: keep the index equal to the files.
         notifier: whom to tell of changes.
-
-    Attributes:
-        model_failure: why the model could not be loaded.
-        last_error: why the files could not be followed last; None since that went well.
-        worker: follows the files; None while there is no index, or nothing to follow.
-        is_behind: changes that are known of are not taken in yet.
-        is_running: somebody is served.
-        version_seen: wakes who waits for changes of the index.
     """
 
     def __init__(
@@ -70,229 +31,27 @@ class App:
         follow: bool = True,
         notifier: Notifier | None = None,
     ) -> None:
-        self._brain = brain
+        super().__init__(brain, follow=follow, head_start_s=_HEAD_START_S)
         self.read_only = read_only
         self.notifier = notifier or Notifier()
-        self.model_failure: LancebrainError | None = None
-        self.last_error: LancebrainError | None = None
-        self.worker: Worker | None = None
-        self.is_behind = True
-        self.is_running = False
-        self.changed = anyio.Event()
-        self._follow = follow
-        self._failure: LancebrainError | None = None
-        self._wanted = anyio.Event()
-        self._opened = anyio.Event()
-        self._model_ready = anyio.Event()
-        self._questions = anyio.CapacityLimiter(_QUESTIONS)
-        self._changes = anyio.CapacityLimiter(1)
-
-    async def run(self) -> None:
-        """Open, load, follow; ends when it is cancelled, and never by an error."""
-        if isinstance(self._brain, LancebrainError):
-            self._opened.set()
-            return
-        brain = self._brain
-        with anyio.move_on_after(_HEAD_START_S):
-            await self._wanted.wait()
-            await anyio.sleep(_SENDING_S)
-        async with anyio.create_task_group() as tasks:
-            await self._open(brain)
-            tasks.start_soon(self._load, brain)
-            if self._follow:
-                await self._follow_files(brain, tasks)
-
-    def begin(self) -> None:
-        """Open and load now: the client has been told what it asks first, or asks for more."""
-        self._wanted.set()
-
-    async def opened(self) -> None:
-        """Wait until the index is open, or known not to be, however long that takes."""
-        await self._opened.wait()
-
-    async def brain(self, tell: Tell | None = None) -> Brain:
-        """The facade, once its index is open or known not to exist.
-
-        Args:
-            tell: is told of the waiting.
-
-        Raises:
-            LancebrainError: it cannot be opened, or not within the time.
-        """
-        if not self._opened.is_set():
-            self.begin()
-            if tell is not None:
-                await tell(0, "opening the index")
-            with anyio.move_on_after(OPENING_S):
-                await self._opened.wait()
-        if isinstance(self._brain, LancebrainError):
-            raise self._brain
-        if self._failure is not None:
-            raise self._failure
-        if not self._opened.is_set():
-            raise StoreError("The index is still being opened.", hint="Try again in 10 seconds.")
-        return self._brain
-
-    async def has_model(self, tell: Tell | None = None) -> bool:
-        """Whether questions can be answered by meaning, after a short wait if need be."""
-        if not self._model_ready.is_set() and self.model_failure is None:
-            if tell is not None:
-                await tell(0, "loading the model")
-            with anyio.move_on_after(MODEL_S):
-                await self._model_ready.wait()
-        return self._model_ready.is_set()
 
     @property
-    def is_ready(self) -> bool:
-        """Everything is opened and loaded."""
-        return self._model_ready.is_set()
-
-    @property
-    def doing(self) -> str:
+    def doing_in_words(self) -> str:
         """What goes on, in a few words."""
-        if not self._opened.is_set():
-            return "opening the index"
-        if self.model_failure is not None:
-            return f"the model cannot be loaded: {told(self.model_failure)}"
-        if not self._model_ready.is_set():
-            return "loading the model; questions are answered by words alone until then"
-        if self.last_error is not None:
-            return f"following the files fails: {told(self.last_error)}"
-        return "taking in changes" if self.worker and self.is_behind else "up to date"
-
-    async def settle(self) -> bool:
-        """Let changes that were just heard of be taken in; whether they are."""
-        worker = self.worker
-        if worker is None:
-            return True
-        if self.is_behind:
-            return False
-        with anyio.move_on_after(SETTLE_S):
-            await worker.settle()
-            return True
-        self.is_behind = True
-        return False
-
-    async def ask(self, question: Callable[..., _T], *arguments: object) -> _T:
-        """Compute something in a thread; several at a time, and left alone when cancelled."""
-        return await anyio.to_thread.run_sync(
-            partial(question, *arguments), limiter=self._questions, abandon_on_cancel=True
-        )
-
-    async def change(self, work: Callable[..., _T], *arguments: object) -> _T:
-        """The same for what writes, one at a time; it is not left half-way when cancelled."""
-        done = await anyio.to_thread.run_sync(
-            partial(work, *arguments), limiter=self._changes, abandon_on_cancel=True
-        )
-        self.note_change()
-        return done
-
-    def note_change(self) -> None:
-        """The index may have changed: wake who tells of it."""
-        self.changed.set()
-
-    async def _open(self, brain: Brain) -> None:
-        from lancebrain.brain.background import open_ahead
-
-        try:
-            await self._aside(open_ahead, brain)
-        except LancebrainError as error:
-            log.warning("The index cannot be opened: %s", error)
-            if not isinstance(error, IndexNotFoundError):
-                self._failure = error
-        except Exception as error:  # a mistake of ours must not end the server
-            log.exception("Opening the index failed")
-            self._failure = StoreError(f"The index cannot be opened ({type(error).__name__}).")
-        self._opened.set()
-
-    async def _load(self, brain: Brain) -> None:
-        from lancebrain.brain.background import load_ahead
-
-        try:
-            await self._aside(load_ahead, brain)
-        except LancebrainError as error:
-            log.warning("The model cannot be loaded: %s", error)
-            self.model_failure = error
-        except Exception as error:  # as above
-            log.exception("Loading the model failed")
-            self.model_failure = StoreError(f"It failed with {type(error).__name__}.")
-        else:
-            self._model_ready.set()
-
-    async def _follow_files(self, brain: Brain, tasks: anyio.abc.TaskGroup) -> None:
-        from lancebrain.brain.background import is_read_only, open_ahead, worker_of
-
-        while True:
-            try:
-                if await self._aside(open_ahead, brain):
-                    self._failure = None
-                    if await self._aside(is_read_only, brain):
-                        return
-                    worker = await self._aside(
-                        partial(worker_of, brain, on_report=self._done, on_error=self._failed)
-                    )
-                    break
-            except LancebrainError as error:
-                self.last_error = error
-            await anyio.sleep(_RETRY_S)
-        self.worker = worker
-        tasks.start_soon(self._catch_up, worker)
-        # Cancelling a step would leave its thread at work: it is asked to end, and given time.
-        at_work = anyio.CancelScope(shield=True)
-        tasks.start_soon(self._work, worker, at_work)
-        try:
-            await anyio.sleep_forever()
-        finally:
-            worker.stop()
-            at_work.deadline = anyio.current_time() + _LAST_STEP_S
-
-    async def _work(self, worker: Worker, at_work: anyio.CancelScope) -> None:
-        with at_work:
-            try:
-                await worker.run()
-            except Exception:  # as above
-                log.exception("Following the files failed")
-                self.last_error = StoreError("Following the files ended by a mistake of ours.")
-
-    async def _catch_up(self, worker: Worker) -> None:
-        """Know when the index is behind the files no more, again and again."""
-        while True:
-            if self.is_behind:
-                await worker.settle()
-                self.is_behind = False
-            await anyio.sleep(_CATCH_UP_S)
-
-    def _done(self, report: SyncReport) -> None:
-        self.last_error = None
-        self.note_change()
-
-    def _failed(self, error: LancebrainError) -> None:
-        log.warning("Changes could not be taken in: %s", error)
-        self.last_error = error
-
-    async def _aside(self, work: Callable[..., _T], *arguments: object) -> _T:
-        return await anyio.to_thread.run_sync(
-            partial(work, *arguments), limiter=anyio.CapacityLimiter(1), abandon_on_cancel=True
-        )
+        match self.doing:
+            case "opening":
+                return "opening the index"
+            case "loading":
+                return "loading the model; questions are answered by words alone until then"
+            case "no-model":
+                return f"the model cannot be loaded: {_why(self.model_failure)}"
+            case "failing":
+                return f"following the files fails: {_why(self.last_error)}"
+            case "catching-up":
+                return "taking in changes"
+            case "up-to-date":
+                return "up to date"
 
 
-@asynccontextmanager
-async def running(app: App, *others: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[App]:
-    """An app at work in the background, until the block ends; one that is already, is left to it.
-
-    Args:
-        others: tasks beside it.
-    """
-    if app.is_running:
-        yield app
-        return
-    async with anyio.create_task_group() as tasks:
-        app.is_running = True
-        tasks.start_soon(app.run)
-        for other in others:
-            tasks.start_soon(other)
-        try:
-            yield app
-        finally:
-            app.is_running = False
-        tasks.cancel_scope.cancel()
+def _why(error: LancebrainError | None) -> str:
+    return told(error) if error else ""

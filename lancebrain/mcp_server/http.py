@@ -12,7 +12,6 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.transport_security import TransportSecuritySettings
 
-from lancebrain.service.loopback import TOKEN_FILE as TOKEN_FILE
 from lancebrain.service.loopback import (
     base_url,
     check_is_local,
@@ -22,7 +21,6 @@ from lancebrain.service.loopback import (
     own_origins,
     serve_until_signal,
 )
-from lancebrain.service.loopback import token_of as token_of
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer

@@ -114,7 +114,7 @@ def status_of(app: App, brain: Brain) -> StatusResult:
     more = len(state.problems) - len(problems)
     return StatusResult(
         ready=app.is_ready,
-        doing=app.doing,
+        doing=app.doing_in_words,
         version=state.version,
         documents=state.documents,
         passages=state.chunks,

@@ -21,10 +21,11 @@ from lancebrain.mcp_server import (
     writing,
 )
 from lancebrain.mcp_server.admission import admit
-from lancebrain.mcp_server.app import App, running
+from lancebrain.mcp_server.app import App
 from lancebrain.mcp_server.introduction import FILE_NAME, introduction, remembered
 from lancebrain.mcp_server.notifier import Notifier
 from lancebrain.mcp_server.sharing import Sharing
+from lancebrain.service.live import running
 
 if TYPE_CHECKING:
     from lancebrain.brain import Brain
