@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lancebrain.errors import IndexLockedError, LancebrainError
@@ -49,6 +50,9 @@ class Worker:
         reload: gives the settings as they are now; new sources take effect with the next look.
         on_report: is told of every sync that had something to do.
         on_error: is told what kept a sync from being done; it is tried again.
+
+    Attributes:
+        looked_at: when everything was looked at last; None before the first time.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class Worker:
         self._wake = asyncio.Event()
         self._settled = asyncio.Event()
         self._stopping = False
+        self.looked_at: datetime | None = None
         self._looked_at = 0
         self._next_look = 0.0
         self._look_interval_s = engine.settings.look_interval_s
@@ -177,6 +182,7 @@ class Worker:
         run = self._engine.run(Wanted(seen_gone=gone), on_change=found.append)
         started = time.monotonic()
         await self._finish(run, marked, is_full=True)
+        self.looked_at = datetime.now(UTC)
         self._look_interval_s = settings.look_interval_s
         if self._following.is_polling:
             busy = (time.monotonic() - started) / _POLL_SHARE if not found else 0
