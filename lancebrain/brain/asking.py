@@ -11,7 +11,8 @@ from lancebrain.brain.access import Access
 from lancebrain.brain.freshening import freshen
 from lancebrain.brain.looking import Looking
 from lancebrain.brain.roots import document_path_of
-from lancebrain.types import Answer, Filter, Mode, Query, Status
+from lancebrain.errors import UsageError
+from lancebrain.types import Answer, Filter, Hit, Mode, Query, Status
 
 if TYPE_CHECKING:
     from lancebrain.brain.export import Format
@@ -97,6 +98,32 @@ class Asking:
             pinned=None if hold is None else hold.ref,
         )
         return replace(answer, notes=(*notes, *about_model, *answer.notes))
+
+    def related(self, chunk: str, *, limit: int = 10, at: str | None = None) -> tuple[Hit, ...]:
+        """Passages of other documents that are like one, nearest first; no model is loaded.
+
+        Args:
+            chunk: the ``id`` of a hit.
+            limit: hits at most.
+            at: as of this version.
+
+        Raises:
+            IndexNotFoundError: nothing was indexed yet.
+            UsageError: that is no id, or there is no such version.
+        """
+        from lancebrain.search import related
+
+        path, _, index = chunk.rpartition("#")
+        if not (path and index.isascii() and index.isdigit()):
+            raise UsageError(f"{chunk!r} is not the id of a hit.")
+        live = at is None and not self._access.store().hold.is_set()
+        return related(
+            self._snapshot(at),
+            (path, int(index)),
+            limit=limit,
+            sources=self.settings.sources,
+            live=live,
+        )
 
     def terms(self, question: str) -> tuple[str, ...]:
         """The words of a question that its hits are ranked by, to highlight them."""

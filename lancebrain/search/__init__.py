@@ -1,5 +1,6 @@
 """Question → answer: candidates, fusion, folding, snippets, freshness. Above the store."""
 
 from lancebrain.search.answer import search
+from lancebrain.search.related import related
 
-__all__ = ["search"]
+__all__ = ["related", "search"]

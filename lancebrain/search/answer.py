@@ -78,14 +78,14 @@ def _answer(
         ranking = rank(snapshot, question, query, embedder, pool)
     last = query.offset + query.limit
     by_name = {source.name: source for source in sources}
-    found = _existing(snapshot, ranking.ranked, last + 1, by_name, live and pinned is None)
+    found = existing(snapshot, ranking.ranked, last + 1, by_name, live and pinned is None)
     wanted = (*question.terms, *map(collapsed, question.phrases), question.folded)
     page = found.groups[query.offset : last]
     return Answer(
         version=snapshot.version,
         pending=pending.result(),
         pinned=pinned,
-        hits=tuple(_hit(group, found, wanted) for group in page),
+        hits=tuple(hit_of(group, found, wanted) for group in page),
         notes=ranking.notes,
         has_more=len(found.groups) > last,
     )
@@ -104,7 +104,7 @@ def _check(query: Query, embedder: Embedder | None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class Existing:
     """Distinct candidates with all that is shown of them."""
 
     groups: Sequence[Group]
@@ -112,13 +112,13 @@ class _Found:
     states: Mapping[str, Freshness]
 
 
-def _existing(
+def existing(
     snapshot: Snapshot,
     ranked: Sequence[Ranked],
     count: int,
     sources: Mapping[str, Source],
     drops_gone: bool,
-) -> _Found:
+) -> Existing:
     """The first ``count`` distinct candidates, without those whose file is gone."""
     while True:
         groups = distinct(ranked, count)
@@ -133,11 +133,17 @@ def _existing(
         gone |= {key[0] for key in keys if key[0] not in states or key not in passages.chunks}
         if not gone:
             told = {path: "changed" if it == "gone" else it for path, it in states.items()}
-            return _Found(groups, passages, told)
+            return Existing(groups, passages, told)
         ranked = [item for item in ranked if item.key[0] not in gone]
 
 
-def _hit(group: Group, found: _Found, wanted: Sequence[str]) -> Hit:
+def hit_of(group: Group, found: Existing, wanted: Sequence[str]) -> Hit:
+    """What is told of a distinct candidate.
+
+    Args:
+        found: where it is from.
+        wanted: words that the snippet is to hold.
+    """
     path, chunk_index = key = group.first.key
     document, chunk = found.passages.documents[path], found.passages.chunks[key]
     places = found.passages.places
