@@ -287,6 +287,11 @@ async def test_a_rollback_asks_first_holds_and_leaves_the_files(
         assert (await ask("index_status"))["pinned"]
         assert "七十度" in (notes / "tea.md").read_text()
         assert "八十度" in (await ask("get_detail", id="notes/tea.md"))["text"]
+        written = (notes / "tea.md").read_text()
+        looked = await ask("reindex_now")
+        assert looked["pinned"]
+        assert "lancebrain resume" in looked["notes"][0]
+        assert (notes / "tea.md").read_text() == written
         said = await ask.fails("rollback", to="never-was")
         assert "no version, checkpoint or time" in said
 
@@ -479,38 +484,6 @@ async def test_without_events_a_change_is_found_by_polling_and_the_status_says_s
 
         await eventually(is_found)
         assert "Without events" in (await ask("index_status"))["following"]
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("search_knowledge", {"query": ""}),
-        ("search_knowledge", {"query": "x" * 5_000}),
-        ("search_knowledge", {"query": "x", "limit": 0}),
-        ("search_knowledge", {"query": "x", "limit": 10_000}),
-        ("search_knowledge", {"query": "x", "since": "the day before the flood"}),
-        ("search_knowledge", {"query": "x", "at": "'; DROP TABLE chunks; --"}),
-        ("search_knowledge", {"query": "x", "cursor": "Zm9v"}),
-        ("search_knowledge", {"query": "x", "kind": "sql"}),
-        ("get_detail", {"id": "../../etc/passwd"}),
-        ("get_detail", {"id": "/etc/passwd"}),
-        ("get_detail", {"id": "notes/../../etc/passwd"}),
-        ("get_detail", {"id": "notes/tea.md#99"}),
-        ("get_detail", {"id": "notes/tea.md", "before": -1}),
-        ("reindex_now", {"path": "/etc"}),
-        ("reindex_now", {"path": "notes/../.."}),
-        ("history", {"limit": 0}),
-        ("rollback", {"to": "\0"}),
-    ],
-)
-async def test_hostile_arguments_are_refused_in_words(
-    tmp_path: Path, notes: Path, tool: str, arguments: dict[str, object]
-) -> None:
-    async with asking(brain_of(tmp_path, notes)) as ask:
-        await ask("reindex_now")
-        said = await ask.fails(tool, **arguments)
-    assert len(said) > len(f"Error executing tool {tool}:")
-    assert "Traceback" not in said
 
 
 async def test_pages_leave_nothing_out_in_a_script_of_many_tokens(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def add_note(
     data = new_note(title, text, tags, as_text=as_text).encode()
     for number in range(1, _MOST_NAMESAKES):
         numbered = document if number == 1 else _numbered(document, number)
-        file = _file(source, numbered)
+        file = _file(brain, source, numbered)
         try:
             with folder_of(source.root, file, make=True) as folder:
                 folder.create(data)
@@ -107,7 +107,7 @@ def update_note(
         StoreError: the disk refused.
     """
     source, document = _place(brain, path)
-    with folder_of(source.root, _file(source, document)) as folder:
+    with folder_of(source.root, _file(brain, source, document)) as folder:
         data = _meant(folder.read(), document, expected_hash)
         if text is not None and old is None and new is None:
             if expected_hash is None:
@@ -139,7 +139,7 @@ def remove_note(brain: Brain, path: str, *, expected_hash: str) -> WrittenNote:
         StoreError: the disk refused.
     """
     source, document = _place(brain, path)
-    with folder_of(source.root, _file(source, document)) as folder:
+    with folder_of(source.root, _file(brain, source, document)) as folder:
         _meant(folder.read(), document, expected_hash)
         folder.remove()
     return _followed(brain, document, None)
@@ -199,11 +199,11 @@ def _numbered(document: str, number: int) -> str:
     return f"{stem} {number}{dot}{ending}"
 
 
-def _file(source: Source, document: str) -> Path:
+def _file(brain: Brain, source: Source, document: str) -> Path:
     """The file of a document that may be written.
 
     Raises:
-        UsageError: it leads elsewhere, or is no note.
+        UsageError: it leads elsewhere, or would be no document.
     """
     from lancebrain.sources import file_of
     from lancebrain.sources.wanted import WantedNames
@@ -212,11 +212,35 @@ def _file(source: Source, document: str) -> Path:
         raise UsageError(f"{document!r} is a folder.", hint="Name a file in it.")
     file = Path(file_of(source, document))
     if any(part.startswith(".") for part in file.relative_to(source.root).parts):
-        raise UsageError(f"{document!r} is hidden, so it is not indexed.", hint="No leading dots.")
+        # Programs keep there what they obey: a note must not become an order.
+        raise UsageError(
+            f"{document!r} is hidden, and hidden files are not written.", hint="No leading dots."
+        )
     if not WantedNames(source).has(file.name):
         endings = ", ".join(sorted(_endings(source)))
         raise UsageError(f"{document!r} is no note.", hint=f"Notes end in one of: {endings}.")
+    if _is_left_out(brain, source, document, file):
+        raise UsageError(
+            f"{document!r} would not be indexed: the rules of the source leave it out.",
+            hint="Choose another path, in a folder that has notes.",
+        )
     return file
+
+
+def _is_left_out(brain: Brain, source: Source, document: str, file: Path) -> bool:
+    """Whether no look would take a file, by its name and place."""
+    from lancebrain.sources import IgnoreRules
+    from lancebrain.store.forgotten import Forgotten
+
+    settings = brain.settings
+    rules = IgnoreRules(
+        source,
+        gitignore=settings.gitignore,
+        index_folder=settings.index,
+        other_roots=[other.root for other in settings.sources if other is not source],
+    )
+    is_forgotten = Forgotten(settings.index).matcher()
+    return rules.is_ignored(file, is_dir=False) or bool(is_forgotten and is_forgotten(document))
 
 
 def _meant(data: bytes | None, document: str, expected_hash: str | None) -> bytes:

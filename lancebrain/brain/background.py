@@ -70,6 +70,12 @@ def is_read_only(brain: Brain) -> bool:
     return brain._access.store().read_only
 
 
+def pinned(brain: Brain) -> str | None:
+    """What the index is held at, so that no look changes it; None while it follows the files."""
+    hold = brain._access.store().hold.read()
+    return None if hold is None else hold.ref
+
+
 def look_now(
     brain: Brain,
     path: str | None,

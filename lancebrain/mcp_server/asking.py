@@ -19,6 +19,8 @@ from lancebrain.mcp_server.arguments import (
     At,
     Cursor,
     Kind,
+    PathOrNone,
+    TimeOrNone,
     Words,
     listed,
     note_uri,
@@ -53,10 +55,8 @@ def register(server: MCPServer[App]) -> None:
         domain: Annotated[Words, Field(description="Only these domains; see list_sources.")] = None,
         exclude: Annotated[Words, Field(description="None of these domains.")] = None,
         path: Annotated[
-            str | None,
+            PathOrNone,
             Field(
-                min_length=1,
-                max_length=1_000,
                 description="Only this document, folder (`notes/2026/`) or glob (`notes/**/*.md`).",
             ),
         ] = None,
@@ -78,10 +78,10 @@ def register(server: MCPServer[App]) -> None:
         ] = None,
         tags: Annotated[Words, Field(description="Only passages with one of these tags.")] = None,
         since: Annotated[
-            str | None,
-            Field(max_length=100, description="Not older: `2026-11-01`, `yesterday`, `7d`, `12h`."),
+            TimeOrNone,
+            Field(description="Not older: `2026-11-01`, `yesterday`, `7d`, `12h`."),
         ] = None,
-        until: Annotated[str | None, Field(max_length=100, description="Not newer.")] = None,
+        until: Annotated[TimeOrNone, Field(description="Not newer.")] = None,
         at: At = None,
         detail: Annotated[
             Literal["concise", "detailed"],

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from lancebrain.brain import Brain
 from lancebrain.mcp_server.app import App
-from lancebrain.mcp_server.arguments import READS
+from lancebrain.mcp_server.arguments import READS, PathOrNone
 from lancebrain.mcp_server.failures import translated
 from lancebrain.mcp_server.quoting import label
 from lancebrain.mcp_server.results import (
@@ -28,6 +28,10 @@ from lancebrain.mcp_server.results import (
 from lancebrain.types import Problem, Progress, SourceStatus, SyncReport
 
 _MOST_PROBLEMS = 20
+_HELD = (
+    "The index is held at {} since a rollback, so the files were not looked at. The owner lets it "
+    "follow them again with `lancebrain resume`; until then, answers are as of that version."
+)
 _HOW_TO_ADD = "The owner adds a folder with: lancebrain sync FOLDER"
 
 
@@ -46,10 +50,8 @@ def register(server: MCPServer[App]) -> None:
     async def reindex_now(
         ctx: Context[App],
         path: Annotated[
-            str | None,
+            PathOrNone,
             Field(
-                min_length=1,
-                max_length=1_000,
                 description="Only this document or folder, such as `notes/2026/`; else all.",
             ),
         ] = None,
@@ -76,7 +78,7 @@ def register(server: MCPServer[App]) -> None:
                 report = await app.change(_look, brain, path, tell, stop)
             finally:
                 stop.set()
-            return _reindexed(report)
+            return _reindexed(report, await app.ask(_pinned, brain))
 
     @server.tool(title="State of the index", annotations=READS)
     async def index_status(ctx: Context[App]) -> StatusResult:
@@ -158,7 +160,13 @@ def _look(
     return look_now(brain, path, progress=tell, cancel=stop)
 
 
-def _reindexed(report: SyncReport) -> ReindexResult:
+def _pinned(brain: Brain) -> str | None:
+    from lancebrain.brain.background import pinned
+
+    return pinned(brain)
+
+
+def _reindexed(report: SyncReport, pinned: str | None) -> ReindexResult:
     more = len(report.problems) - _MOST_PROBLEMS
     return ReindexResult(
         version=report.version,
@@ -170,6 +178,8 @@ def _reindexed(report: SyncReport) -> ReindexResult:
         embedded=report.embedded,
         seconds=round(report.seconds, 3),
         problems=[_problem(problem) for problem in report.problems[:_MOST_PROBLEMS]],
+        pinned=pinned,
+        notes=[_HELD.format(pinned)] if pinned else [],
         left_out=f"{more} more problems: see index_status" if more > 0 else "",
     )
 

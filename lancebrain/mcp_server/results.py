@@ -125,6 +125,10 @@ class ReindexResult(BaseModel):
     embedded: int
     seconds: float
     problems: list[ProblemEntry]
+    pinned: Annotated[
+        str | None, Field(description="The version that the index is held at after a rollback.")
+    ] = None
+    notes: Annotated[list[str], Field(description="What a reader should know of this.")] = []
     left_out: str = ""
 
 

@@ -24,6 +24,7 @@ from lancebrain.mcp_server.admission import admit
 from lancebrain.mcp_server.app import App
 from lancebrain.mcp_server.introduction import FILE_NAME, introduction, remembered
 from lancebrain.mcp_server.notifier import Notifier
+from lancebrain.mcp_server.plainly import PlainServer
 from lancebrain.mcp_server.sharing import Sharing
 from lancebrain.service.live import running
 
@@ -79,7 +80,7 @@ def build(
                 app.begin()
 
     said = None if isinstance(brain, LancebrainError) else remembered(brain.settings.index)
-    server: MCPServer[App] = MCPServer(
+    server = PlainServer(
         "lancebrain",
         title=_TITLE,
         version=__version__,

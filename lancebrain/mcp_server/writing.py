@@ -13,16 +13,21 @@ from pydantic import BeforeValidator, Field
 
 from lancebrain.brain.authoring import WrittenNote, add_note, remove_note, update_note
 from lancebrain.mcp_server.app import App
-from lancebrain.mcp_server.arguments import listed, note_uri
+from lancebrain.mcp_server.arguments import (
+    NOT_BLANK,
+    TAG,
+    Hash,
+    HashOrNone,
+    Path,
+    PathOrNone,
+    TextOrNone,
+    listed,
+    note_uri,
+)
 from lancebrain.mcp_server.failures import translated
 from lancebrain.mcp_server.results import WriteResult
 
-_MOST_CHARS = 1_000_000
-
-Path = Annotated[str, Field(min_length=1, max_length=1_000)]
-Text = Annotated[str, Field(max_length=_MOST_CHARS)]
-Hash = Annotated[str, Field(pattern="^[0-9a-fA-F]{64}$")]
-Tag = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\s,#\[\]]+$")]
+Tag = Annotated[str, Field(min_length=1, max_length=100, pattern=TAG)]
 
 _CHANGES = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
@@ -42,11 +47,11 @@ def register(server: MCPServer[App]) -> None:
         ),
     )
     async def add_knowledge(
-        title: Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")],
-        text: Annotated[str, Field(min_length=1, max_length=_MOST_CHARS, description="Markdown.")],
+        title: Annotated[str, Field(min_length=1, max_length=300, pattern=NOT_BLANK)],
+        text: Annotated[str, Field(min_length=1, max_length=1_000_000, description="Markdown.")],
         ctx: Context[App],
         path: Annotated[
-            Path | None,
+            PathOrNone,
             Field(
                 description="Where, such as `notes/decisions/deploy.md`; else named after the title"
             ),
@@ -76,16 +81,16 @@ def register(server: MCPServer[App]) -> None:
         path: Annotated[Path, Field(description="Of the document, as hits name it.")],
         ctx: Context[App],
         text: Annotated[
-            Text | None,
+            TextOrNone,
             Field(description="All of the new text; frontmatter stays if it brings none."),
         ] = None,
         old: Annotated[
-            Text | None,
+            TextOrNone,
             Field(description="A passage to replace, exactly as in the file; it occurs once."),
         ] = None,
-        new: Annotated[Text | None, Field(description="What takes its place.")] = None,
+        new: Annotated[TextOrNone, Field(description="What takes its place.")] = None,
         expected_hash: Annotated[
-            Hash | None,
+            HashOrNone,
             Field(description="sha256 from get_detail, so that no one's change is lost."),
         ] = None,
     ) -> WriteResult:
