@@ -75,6 +75,25 @@ class TestCommitLog:
         assert len((store.folder / "commits.jsonl").read_bytes().splitlines()) == 1
         assert [r.version for r in store.commits.read()] == [version]
 
+    def test_what_others_append_prune_and_write_anew_is_seen(self, store: Store) -> None:
+        log, other = store.commits, CommitLog(store.folder)
+        first = put(store, {"n/a.md": ["x"]})
+        second = put(store, {"n/b.md": ["y"]})
+        assert [r.version for r in log.read()] == [first, second]
+        other.append(record(second, "repair"))
+        assert [r.reason for r in log.read()] == ["sync", "repair"]
+        other.append(record(second + 9))
+        other.prune()
+        other.append(record(first, "migrate"))
+        assert [r.reason for r in log.read()] == ["migrate", "repair"]
+        other.clear()
+        other.append(record(first, "forget"))
+        assert [r.reason for r in log.read()] == ["forget"]
+        file = store.folder / "commits.jsonl"
+        file.write_bytes(file.read_bytes().replace(b"forget", b"create"))
+        assert [r.reason for r in log.read()] == ["create"]
+        assert log.read() == CommitLog(store.folder).read()
+
 
 class TestHold:
     def test_it_is_set_read_by_others_and_lifted(self, tmp_path: Path) -> None:

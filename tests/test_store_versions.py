@@ -200,7 +200,7 @@ def test_old_versions_alone_are_a_reason_for_maintenance(store: Store) -> None:
     manifests = newest_manifests(store.folder / "chunks.lance")
     for manifest in manifests:
         os.utime(manifest, (long_ago, long_ago))
-    assert store.needs_maintenance()
+    assert Store.open(store.folder).needs_maintenance()
     with store.lock(1):
         assert store.maintain(only_due=True).versions_removed == len(manifests) - 1
     assert store.snapshot().document_count() == 4

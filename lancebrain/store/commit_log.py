@@ -11,13 +11,24 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lancebrain.types import CommitRecord
 
 from .connection import table_folder
 from .failures import translated
-from .manifests import newest_manifests, version_of
+from .manifests import made_at
+
+
+class _Seen(NamedTuple):
+    """How far the log was read, the last line of that, and what it held."""
+
+    size_bytes: int
+    line: bytes
+    records: tuple[CommitRecord | None, ...]
+
+
+_NOTHING = _Seen(0, b"", ())
 
 
 class CommitLog:
@@ -26,6 +37,7 @@ class CommitLog:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._file = folder / "commits.jsonl"
+        self._seen = _NOTHING
 
     def record(
         self,
@@ -50,13 +62,15 @@ class CommitLog:
 
     def read(self) -> list[CommitRecord]:
         """The records of all versions that exist, oldest first."""
-        return self._read(self._lines())
+        existing = made_at(table_folder(self._folder))
+        # Of two for one version the later counts: the earlier one's version was lost in a crash.
+        latest = {r.version: r for r in self._records() if r is not None and r.version in existing}
+        return [latest[version] for version in sorted(latest)]
 
     def prune(self) -> None:
         """Drop the lines of versions that are gone; the caller holds the index lock."""
-        lines = self._lines()
-        kept = self._read(lines)
-        if len(kept) == len(lines):
+        kept = self.read()
+        if len(kept) == len(self._records()):
             return
         fresh = self._file.with_suffix(".jsonl.new")
         with translated(self._folder, "pruning the commit log"):
@@ -68,19 +82,25 @@ class CommitLog:
         with translated(self._folder, "clearing the commit log"):
             self._file.unlink(missing_ok=True)
 
-    def _lines(self) -> list[bytes]:
+    def _records(self) -> tuple[CommitRecord | None, ...]:
+        """Of every line; lines that were understood once are not read again."""
+        seen = self._seen
         with translated(self._folder, "reading the commit log"):
             try:
-                return self._file.read_bytes().splitlines()
+                with self._file.open("rb") as log:
+                    log.seek(seen.size_bytes - len(seen.line))
+                    if log.read(len(seen.line)) != seen.line:  # written anew meanwhile
+                        seen = _NOTHING
+                        log.seek(0)
+                    new = log.read()
             except FileNotFoundError:
-                return []
-
-    def _read(self, lines: list[bytes]) -> list[CommitRecord]:
-        existing = set(map(version_of, newest_manifests(table_folder(self._folder))))
-        records = (_record_of(line) for line in lines)
-        # Of two for one version the later counts: the earlier one's version was lost in a crash.
-        latest = {r.version: r for r in records if r is not None and r.version in existing}
-        return [latest[version] for version in sorted(latest)]
+                return ()
+        *whole, rest = new.split(b"\n")
+        if whole:
+            read = seen.size_bytes + len(new) - len(rest)
+            seen = _Seen(read, whole[-1] + b"\n", (*seen.records, *map(_record_of, whole)))
+            self._seen = seen
+        return (*seen.records, _record_of(rest)) if rest else seen.records
 
 
 def _line_of(record: CommitRecord) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 _HIGHEST = 2**64 - 1
+_MANIFEST = re.compile(r"\d+\.manifest")
 _TAIL = 20
 # What a name ends with: the byte before it may look like a part of it.
 _NAME = re.compile(rb"[0-9A-Za-z_-]{%d}\.(?:lance|txn)" % _TAIL)
@@ -23,8 +27,22 @@ def version_of(manifest: Path) -> int:
 
 def newest_manifests(table: Path) -> list[Path]:
     """The manifests of a table, newest first; empty when there is no table."""
-    manifests = (table / "_versions").glob("*.manifest")
-    return sorted(manifest for manifest in manifests if manifest.stem.isdigit())
+    return [manifest_file(table, version) for version in sorted(made_at(table), reverse=True)]
+
+
+def made_at(table: Path) -> dict[int, datetime]:
+    """The versions of a table, and when each was made; a week of edits has a thousand of them."""
+    made: dict[int, datetime] = {}
+    try:
+        with os.scandir(table / "_versions") as entries:
+            for entry in entries:
+                if _MANIFEST.fullmatch(entry.name):
+                    version = _HIGHEST - int(entry.name.partition(".")[0])
+                    with suppress(FileNotFoundError):  # cleaned up while we look
+                        made[version] = datetime.fromtimestamp(entry.stat().st_mtime, UTC)
+    except FileNotFoundError:
+        return {}
+    return made
 
 
 def identity(table: Path, version: int) -> tuple[int, int, int] | None:

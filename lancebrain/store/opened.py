@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Self
 
@@ -29,7 +29,7 @@ from .forgotten import Forgotten
 from .handles import Handles
 from .hold import Hold
 from .lock import IndexLock
-from .manifests import manifest_file, newest_manifests, version_of
+from .manifests import made_at, manifest_file, newest_manifests
 from .planned import ModelPlan
 from .recovery import drop_set_aside, drop_torn_versions, set_aside, torn_versions
 from .retention import drop_versions
@@ -202,15 +202,8 @@ class OpenIndex:
 
     def versions(self) -> dict[int, datetime]:
         """The versions that can be read, and when each was made."""
-        made: dict[int, datetime] = {}
         with translated(self.folder, "listing its versions"):
-            for manifest in newest_manifests(table_folder(self.folder)):
-                try:
-                    made_at = manifest.stat().st_mtime
-                except FileNotFoundError:
-                    continue  # cleaned up by another process while we look
-                made[version_of(manifest)] = datetime.fromtimestamp(made_at, UTC)
-        return made
+            return made_at(table_folder(self.folder))
 
     def tags(self) -> dict[str, int]:
         """Tags and the versions they name."""
