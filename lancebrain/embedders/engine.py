@@ -63,6 +63,7 @@ class About:
         modules: that have to be importable for it to work.
         install: what installs them.
         variants: what may follow its name and a colon, such as ``NAME``; "" where nothing may.
+        needs_variant: it is no model without.
         needs_network: it asks a server, or fetches its model the first time.
     """
 
@@ -70,6 +71,7 @@ class About:
     modules: tuple[str, ...]
     install: str
     variants: str = ""
+    needs_variant: bool = False
     needs_network: bool = False
 
     @property

