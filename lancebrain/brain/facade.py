@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lancebrain.brain.access import Access
+from lancebrain.brain.data import Data
 from lancebrain.brain.ledger import Ledger
 from lancebrain.brain.looking import Looking
 from lancebrain.brain.sourcebook import SourceBook
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
     from lancebrain.embedders import Embedder
 
 
-class Brain(Timeline):
+class Brain(Timeline, Data):
     """An index: bring it up to the files, ask it, go back in time, look after it.
 
     What answers is in :class:`lancebrain.brain.asking.Asking`, what knows versions in
-    :class:`Timeline`.
+    :class:`Timeline`, what gives data in :class:`lancebrain.brain.data.Data`.
 
     A context manager. Safe to use from several threads.
 

