@@ -130,6 +130,31 @@ def test_a_torn_version_is_dropped_by_one_process_at_a_time(
     assert Store.open(store.folder).recovered == [torn]
 
 
+def test_what_a_write_that_failed_left_behind_makes_no_later_version_torn(store: Store) -> None:
+    put(store, {"n/a.md": ["alpha"], "n/b.md": ["beta"]})
+    put(store, {"n/a.md": ["gamma"]})
+    table = store.folder / "chunks.lance"
+    first = store.snapshot().version - 1
+    assert len(list((table / "_deletions").iterdir())) == 1
+    # As a full disk leaves it, when the rows of a version were about to be deleted.
+    (table / "_deletions" / f"1-{first + 1}-123456789.arrow").write_bytes(b"")
+    with store.lock(1):
+        version = store.restore(first)
+    opened = Store.open(store.folder)
+    assert opened.recovered == []
+    assert opened.snapshot().version == version
+
+
+def test_a_version_whose_deletions_were_not_written_out_is_dropped(store: Store) -> None:
+    whole = put(store, {"n/a.md": ["alpha"], "n/b.md": ["beta"]})
+    torn = put(store, {"n/a.md": ["gamma"]})
+    (deletions,) = (store.folder / "chunks.lance" / "_deletions").iterdir()
+    deletions.write_bytes(b"")
+    opened = Store.open(store.folder)
+    assert opened.recovered == [torn]
+    assert opened.snapshot().version == whole
+
+
 def test_leftovers_of_a_killed_writer_change_nothing_and_go_with_maintenance(store: Store) -> None:
     version = put(store, {"n/a.md": ["alpha"]})
     table = store.folder / "chunks.lance"

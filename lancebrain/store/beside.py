@@ -22,8 +22,12 @@ def write_beside(folder: Path, name: str, text: str) -> None:
     file = folder / name
     fresh = file.with_name(f"{name}.new")
     with translated(folder, f"writing {name}"):
-        with fresh.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        fresh.replace(file)
+        try:
+            with fresh.open("w", encoding="utf-8") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            fresh.replace(file)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise

@@ -8,18 +8,14 @@ mentions belongs to no version.
 
 from __future__ import annotations
 
-import re
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from lancebrain.errors import StoreError
 
-from .manifests import ending_of, named_in, newest_manifests
-
-# A deletion file's number: field 3, a varint. Any byte may look like the field's tag.
-_NUMBER = re.compile(rb"(?=\x18([\x80-\xff]{0,9}[\x00-\x7f]))")
+from .manifests import deletion_of, deletions_in, ending_of, named_in, newest_manifests
 
 
 def collect(table: Path, *, fragments: int) -> int:
@@ -43,14 +39,15 @@ def collect(table: Path, *, fragments: int) -> int:
             f"The manifests of {table} are not as this LanceBrain knows them; nothing is deleted.",
             hint="Install the LanceDB that LanceBrain asks for.",
         )
-    names = {name for content in contents for name in named_in(content)}
+    names = set().union(*map(named_in, contents))
+    deletions = set().union(*map(deletions_in, contents))
     lost = [
         file
         for folder in ("data", "_transactions")
         for file in _files(table / folder)
         if ending_of(file) not in names
     ]
-    lost += _lost_deletions(list(_files(table / "_deletions")), contents)
+    lost += (file for file in _files(table / "_deletions") if deletion_of(file) not in deletions)
     lost += (file for file in _files(table / "_versions") if file.name.startswith(".tmp"))
     indices = [
         folder
@@ -64,19 +61,9 @@ def collect(table: Path, *, fragments: int) -> int:
     return len(lost) + len(indices)
 
 
-def _lost_deletions(files: Sequence[Path], contents: Sequence[bytes]) -> list[Path]:
-    """``{fragment}-{version}-{number}.arrow``, or ``.bin``."""
-    numbers = {_varint(found) for content in contents for found in _NUMBER.findall(content)}
-    return [file for file in files if int(file.stem.rsplit("-", 1)[1]) not in numbers]
-
-
 def _files(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def _folders(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.glob("*")) if path.is_dir())
-
-
-def _varint(encoded: bytes) -> int:
-    return sum((byte & 0x7F) << (7 * place) for place, byte in enumerate(encoded))

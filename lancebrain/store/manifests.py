@@ -13,6 +13,8 @@ _MANIFEST = re.compile(r"\d+\.manifest")
 _TAIL = 20
 # What a name ends with: the byte before it may look like a part of it.
 _NAME = re.compile(rb"[0-9A-Za-z_-]{%d}\.(?:lance|txn)" % _TAIL)
+# A deletion file's number: field 3, a varint. Any byte may look like the field's tag.
+_NUMBER = re.compile(rb"(?=\x18([\x80-\xff]{0,9}[\x00-\x7f]))")
 
 
 def manifest_file(table: Path, version: int) -> Path:
@@ -62,3 +64,17 @@ def named_in(content: bytes) -> set[str]:
 def ending_of(file: Path) -> str:
     """The end of a file's name, which tells it from all others."""
     return f"{file.stem[-_TAIL:]}{file.suffix}"
+
+
+def deletions_in(content: bytes) -> set[int]:
+    """The numbers of the deletion files that a manifest names, and others that look like one."""
+    return {_varint(found) for found in _NUMBER.findall(content)}
+
+
+def deletion_of(file: Path) -> int:
+    """The number of a deletion file, ``{fragment}-{version}-{number}.arrow`` or ``.bin``."""
+    return int(file.stem.rsplit("-", 1)[1])
+
+
+def _varint(encoded: bytes) -> int:
+    return sum((byte & 0x7F) << (7 * place) for place, byte in enumerate(encoded))

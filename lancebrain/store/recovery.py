@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from .manifests import ending_of, named_in, newest_manifests, version_of
+from .manifests import deletion_of, deletions_in, ending_of, named_in, newest_manifests, version_of
 
 _ASIDE = ".damaged-"
 _FILE_END = b"LANC"
@@ -95,7 +95,7 @@ def _is_whole(table: Path, manifest: Path, before: Path | None) -> bool:
         added <= data.keys()
         and all(_ends_well(data[name]) for name in added)
         and all(_ends_well(file) for folder in indices for file in folder.rglob("*.lance"))
-        and (before is None or all(map(_is_filled, _deletions(table, version_of(before)))))
+        and all(map(_is_filled, _deletions(table, deletions_in(content) - deletions_in(known))))
     )
 
 
@@ -106,9 +106,9 @@ def _content(manifest: Path) -> bytes:
         return b""  # cleaned up by another process while we look
 
 
-def _deletions(table: Path, version: int) -> Iterator[Path]:
-    """What was deleted in the version after this one: ``{fragment}-{version}-{number}.arrow``."""
-    return (table / "_deletions").glob(f"*-{version}-*")
+def _deletions(table: Path, numbers: Collection[int]) -> Iterator[Path]:
+    """Those of these numbers; a write that failed leaves others, which belong to no version."""
+    return (file for file in (table / "_deletions").glob("*-*") if deletion_of(file) in numbers)
 
 
 def _is_filled(file: Path) -> bool:
