@@ -16,6 +16,7 @@ Matrix = NDArray[np.float32]
 
 BLOCK_ROWS = 2_048
 _SAMPLE_ROWS = 20_000
+_FEW_ROWS = 2_000
 _SEED = 5
 
 
@@ -93,7 +94,8 @@ def k_means(points: Matrix, count: int, rounds: int = 12) -> Matrix:
     Begins with points that lie far from each other (k-means++); a group that empties goes.
     """
     some = points[sampled(len(points))]
-    centres = some[_spread(some, count)]
+    few = some[sampled(len(some), max(_FEW_ROWS, 8 * count))]
+    centres = few[_spread(few, count)]
     for _ in range(rounds):
         group = nearest_centre(some, centres)
         sizes = np.bincount(group, minlength=len(centres))

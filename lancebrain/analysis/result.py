@@ -95,8 +95,3 @@ class Analysis:
         from lancebrain.analysis.plot import draw
 
         draw(self, Path(file))
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """``1 note``, ``2 notes``, ``10,000 notes``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

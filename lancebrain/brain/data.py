@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from lancebrain.brain.analyses import Analyses
     from lancebrain.store import Snapshot
 
 _T = TypeVar("_T")
@@ -167,6 +168,13 @@ class Data:
             "documents": self.documents,
         }
         return run_sql(query, parameters, own, tables)
+
+    @property
+    def analyze(self) -> Analyses:
+        """Ready analyses: ``brain.analyze.topics()`` and so on."""
+        from lancebrain.brain.analyses import Analyses
+
+        return Analyses(self._steady, self._snapshot)
 
     def _steady(self, read: Callable[[Snapshot], _T]) -> _T:
         """What is read of one version, also where it takes several reads."""

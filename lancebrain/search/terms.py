@@ -69,8 +69,13 @@ def terms_of(question: str) -> tuple[str, ...]:
             words.append(run)
         else:
             for pair in (run[at : at + 2] for at in range(len(run) - 1)):
-                (stopped if _GRAMMAR.fullmatch(pair) else words).append(pair)
+                (stopped if is_grammar(pair) else words).append(pair)
     return tuple(dict.fromkeys(words or stopped))[:MAX_TERMS]
+
+
+def is_grammar(term: str) -> bool:
+    """Whether a Chinese or Japanese term is made of particles and endings alone."""
+    return _GRAMMAR.fullmatch(term) is not None
 
 
 def held(terms: Sequence[str], folded: str) -> frozenset[str]:
