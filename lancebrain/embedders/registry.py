@@ -32,6 +32,7 @@ _ENGINES: Mapping[str, str] = MappingProxyType(
         "sentence-transformers": "lancebrain.embedders.transformer",
         "ollama": "lancebrain.embedders.servers:OLLAMA",
         "openai": "lancebrain.embedders.servers:OPENAI",
+        "lsa": "lancebrain.embedders.lsa",
     }
 )
 _DEFAULTS = EngineOptions()
@@ -86,12 +87,9 @@ def load_embedder(name: str, options: EngineOptions = _DEFAULTS) -> Embedder:
 
 
 def learns(name: str) -> bool:
-    """Whether a model is learned from the texts of the index.
-
-    Raises:
-        UsageError: no engine has this name.
-    """
-    return hasattr(_taken_apart(name)[0], "fit")
+    """Whether a model is learned from the texts of the index."""
+    kind = name.partition(":")[0]
+    return kind in _ENGINES and hasattr(_engine(kind), "fit")
 
 
 def learn_embedder(name: str, texts: Sequence[str], options: EngineOptions) -> EmbedderSpec:

@@ -21,6 +21,7 @@ from .automatic import Advice, settle
 from .backfill import Backfill
 from .collector import Change
 from .known import KnownDocuments
+from .learning import learn_again
 from .lookrecord import LookRecord
 from .migration import Migration
 from .run import Run
@@ -60,6 +61,7 @@ class Engine:
         self._known = KnownDocuments()
         self._clock = clock
         self._planned = planned or (lambda _: provider())
+        self._learned_at = 0
 
     def sync(
         self,
@@ -109,6 +111,8 @@ class Engine:
                 break
         waits: tuple[Problem, ...] = ()
         if fill and not dry_run and not cancel.is_set() and (paths is None or run.text_first):
+            if self._learn_again():
+                run.embedded += self.migrate(progress=progress, cancel=cancel).embedded
             try:
                 run.embedded += self.backfill(progress=progress, cancel=cancel)
             except ModelUnavailableError as error:
@@ -182,12 +186,14 @@ class Engine:
         return Migration(self.store, self.settings, self._planned).steps()
 
     def settle_model(self) -> Advice | None:
-        """Decide on the model, where that is left to the index and was never decided.
+        """Decide on the model, where that is left to the index and was never decided; and let one
+        that learns from the texts learn again.
 
         Raises:
             EmbedderError: the better model is there and does not work.
             IndexLockedError: another process held the lock for longer than the settings allow.
         """
+        self._learn_again()
         if not self.settings.is_auto:
             return None
         return settle(self.store, self._planned, lock_timeout_s=self.settings.lock_timeout_s)
@@ -200,6 +206,14 @@ class Engine:
         with self.store.lock(self.settings.lock_timeout_s):
             self.store.maintain(keep_versions=keep, only_due=True)
         return True
+
+    def _learn_again(self) -> bool:
+        """Let a model that learns from the texts learn again if it should; whether it did."""
+        version = self.store.snapshot().version
+        if version == self._learned_at:
+            return False
+        self._learned_at = version
+        return learn_again(self.store, lock_timeout_s=self.settings.lock_timeout_s)
 
     def _check_model(self) -> None:
         """Make sure that nobody expects another model than the index has."""

@@ -1,0 +1,62 @@
+"""Models that are learned from the texts of the index: when they learn, and when again.
+
+What is learned anew is another version of the model, to which the index changes as to any other.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from lancebrain.embedders import EngineOptions, drift_of_embedder, learn_embedder, learns
+from lancebrain.errors import ModelUnavailableError
+from lancebrain.store import PlannedChange, Store
+
+from .embedding import sample_texts
+
+MOST_DRIFT = 0.1
+"""So much more of the words may be unknown than when the model was learned."""
+_LEARNED_FROM = 20_000
+_MEASURED_ON = 500
+
+
+def learned(store: Store, model: str, *, by_itself: bool = False) -> PlannedChange:
+    """Learn a model from the texts of an index.
+
+    Args:
+        model: one that learns.
+
+    Raises:
+        ModelUnavailableError: there is not enough text to learn from.
+        EmbedderError: what it learns by is not installed.
+    """
+    texts = [text for _, text in sample_texts(store.snapshot(), _LEARNED_FROM)]
+    spec = learn_embedder(model, texts, EngineOptions(index=store.folder))
+    return PlannedChange(model, spec.fingerprint, spec.dim, datetime.now(UTC), by_itself)
+
+
+def learn_again(store: Store, *, lock_timeout_s: float) -> bool:
+    """Plan a change to a newer version of the model, if the index has outgrown it.
+
+    Returns:
+        Whether one is planned now.
+
+    Raises:
+        EmbedderError: what it learns by is not installed.
+        IndexLockedError: another process held the lock for too long.
+    """
+    info = store.snapshot().info
+    if not learns(info.model) or store.read_only:
+        return False
+    if store.hold.is_set() or store.plan.read() is not None:
+        return False
+    options = EngineOptions(index=store.folder, fingerprint=info.fingerprint)
+    texts = [text for _, text in sample_texts(store.snapshot(), _MEASURED_ON)]
+    if drift_of_embedder(info.model, texts, options) <= MOST_DRIFT:
+        return False
+    try:
+        planned = learned(store, info.model, by_itself=True)
+    except ModelUnavailableError:
+        return False  # there is too little text yet
+    with store.lock(lock_timeout_s):
+        store.plan.put(planned)
+    return True
