@@ -97,7 +97,7 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         raise UsageError(
-            f"Port {port} of {host} cannot be had: {error.strerror or error}.",
+            f"Port {port} of {host} cannot be had: {os.strerror(error.errno or 0)}.",
             hint="Choose another with --port.",
         ) from error
 
