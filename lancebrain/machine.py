@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, is_dataclass
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 
 
 def to_json(value: object, *, indent: int | None = None) -> str:
     """One JSON document.
 
-    Times are ISO 8601 with their offset. Text is not escaped beyond what JSON asks for, so
-    Japanese stays readable; NaN does not occur.
+    Times are ISO 8601 with their offset, days without. Text is not escaped beyond what JSON asks
+    for, so Japanese stays readable; NaN does not occur.
 
     Args:
         value: a dataclass, or a mapping or sequence of them.
@@ -24,7 +24,7 @@ def to_json(value: object, *, indent: int | None = None) -> str:
 def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    if isinstance(value, datetime):
+    if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Path):
         return str(value)

@@ -75,9 +75,9 @@ def duplicates(snapshot: Snapshot, wanted: Filter, *, threshold: float = THRESHO
         table=pa.Table.from_pylist(rows, schema=_SCHEMA),
         chart=Chart(
             "bars",
-            "shared text",
+            "similarity",
             "",
-            {"shared text": [row["shared_text"] for row in rows[:_BARS]]},
+            {"similarity": [row["similarity"] for row in rows[:_BARS]]},
             labels=[f"{row['path']} ~ {row['like']}" for row in rows[:_BARS]],
         ),
     )

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 _ENDINGS = (".svg", ".png", ".pdf")
 _WIDTH, _HEIGHT = 9.0, 5.5
 _BAR_HEIGHT = 0.28
+_FEWEST_BARS = 4
 _LABEL_CHARS = 60
+_BESIDE: dict[str, Any] = {
+    "loc": "center left",
+    "bbox_to_anchor": (1, 0.5),
+    "fontsize": "small",
+    "frameon": False,
+}
 _DOTS_PER_INCH = 150
 _RASTERISED_FROM = 2_000
 """Points: an SVG with an element for each of 100,000 would open in no program."""
@@ -79,9 +86,11 @@ def _bars(axes: Any, chart: Chart) -> None:
         axes.barh(rows, values, left=left, label=name)
         left = [before + value for before, value in zip(left, values, strict=True)]
     axes.set_yticks(rows, [_short(label) for label in chart.labels], fontsize="small")
-    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    # The first on top, and a single bar no higher than one of several.
+    axes.set_ylim(max(_FEWEST_BARS, len(chart.labels)) - 0.5, -0.5)
     if len(chart.series) > 1:
-        axes.legend()
+        axes.legend(**_BESIDE)
 
 
 def _lines(axes: Any, chart: Chart) -> None:
@@ -110,7 +119,7 @@ def _points(axes: Any, chart: Chart) -> None:
     if chart.colour_names:
         handles, _ = drawn.legend_elements(num=list(range(len(chart.colour_names))))
         names = [_short(name) for name in chart.colour_names]
-        axes.legend(handles, names, loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
+        axes.legend(handles, names, **_BESIDE)
 
 
 def _short(text: str) -> str:

@@ -72,14 +72,18 @@ class Analysis:
         frame: pl.DataFrame = require("polars").from_arrow(self.table)
         return frame
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain values, as ``--json`` prints them."""
+    def to_dict(self, limit: int | None = None) -> dict[str, object]:
+        """Plain values, as ``--json`` prints them.
+
+        Args:
+            limit: rows at most.
+        """
         return {
             "name": self.name,
             "title": self.title,
             "version": self.version,
             "summary": list(self.summary),
-            "rows": self.table.to_pylist(),
+            "rows": self.table.slice(0, limit).to_pylist(),
         }
 
     def plot(self, file: Path | str) -> None:

@@ -10,8 +10,11 @@ from lancebrain.brain.facade import Brain
 from lancebrain.brain.opening import open, write_config
 
 if TYPE_CHECKING:
+    from lancebrain.analysis.result import Analysis as Analysis
     from lancebrain.doctor import Diagnosis as Diagnosis
+    from lancebrain.embedders.measuring import Cost as Cost
     from lancebrain.store import Checkpoint as Checkpoint
+    from lancebrain.sync.automatic import Advice as Advice
     from lancebrain.sync.worker import Worker as Worker
     from lancebrain.versions import Forgot as Forgot
     from lancebrain.versions import Optimized as Optimized

@@ -12,13 +12,24 @@ from typing import Annotated
 import typer
 
 # Imported for the commands that they add.
-from lancebrain.cli import asking, indexing, keeping, serving, sources, timeline, ui, undoing
+from lancebrain.cli import (
+    analyze,
+    asking,
+    indexing,
+    keeping,
+    serving,
+    sources,
+    timeline,
+    ui,
+    undoing,
+)
 from lancebrain.cli.app import app, describe
 from lancebrain.cli.exits import ERROR, INTERRUPTED
 from lancebrain.errors import LancebrainError
 
 __all__ = [
-    "asking", "indexing", "keeping", "main", "serving", "sources", "timeline", "ui", "undoing",
+    "analyze", "asking", "indexing", "keeping", "main", "serving", "sources", "timeline",
+    "ui", "undoing",
 ]  # fmt: skip
 
 
