@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from lancebrain.embedders import embedder_names, embedder_spec, load_embedder
+from lancebrain.embedders import embedder_spec, engines, load_embedder
 from lancebrain.embedders.custom import Checked
 from lancebrain.errors import EmbedderError, UsageError
 from tests.stand_in import StandIn
@@ -32,7 +32,7 @@ def test_an_unknown_name_is_a_usage_error_that_names_the_nearest_and_all_engines
     with pytest.raises(UsageError) as caught:
         load_embedder("usem4")
     assert "'usem3'?" in str(caught.value)
-    assert all(name in str(caught.value) for name in embedder_names())
+    assert all(name in str(caught.value) for name in engines())
 
 
 def test_a_name_near_to_nothing_suggests_nothing() -> None:

@@ -19,6 +19,7 @@ from lancebrain.brain.access import Access
 from lancebrain.brain.data import Data
 from lancebrain.brain.ledger import Ledger
 from lancebrain.brain.looking import Looking
+from lancebrain.brain.models import Models
 from lancebrain.brain.sourcebook import SourceBook
 from lancebrain.brain.timeline import Timeline
 from lancebrain.errors import UsageError
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
     from lancebrain.embedders import Embedder
 
 
-class Brain(Timeline, Data):
+class Brain(Timeline, Data, Models):
     """An index: bring it up to the files, ask it, go back in time, look after it.
 
     What answers is in :class:`lancebrain.brain.asking.Asking`, what knows versions in
-    :class:`Timeline`, what gives data in :class:`lancebrain.brain.data.Data`.
+    :class:`Timeline`, what gives data in :class:`lancebrain.brain.data.Data`, what knows models in
+    :class:`lancebrain.brain.models.Models`.
 
     A context manager. Safe to use from several threads.
 

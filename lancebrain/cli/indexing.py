@@ -87,6 +87,8 @@ def sync(
                     progress=progress,
                 )
             print_report(front, report, dry_run=dry_run, one_of_many=watch)
+            if not (dry_run or watch or front.as_json):
+                _advise(front, brain)
             if watch and not dry_run:
                 front.remark("Watching for changes; Ctrl-C stops.")
                 _follow(front, brain)
@@ -94,6 +96,21 @@ def sync(
         front.remark("Stopped. What was committed is kept; run it again to go on.")
         return INTERRUPTED
     return PROBLEMS if report.problems else 0
+
+
+def _advise(front: Front, brain: Brain) -> None:
+    """Tell of a better model, once for an index."""
+    advice = brain.settle_model()
+    if advice is None:
+        return
+    from lancebrain.cli.render_models import duration
+
+    front.remark(
+        f"The model {advice.model!r} would find more, most of all by vague questions. It takes "
+        f"about {duration(advice.seconds)}: lancebrain model use {advice.model}"
+    )
+    if advice.planned:
+        front.remark("Or leave it to `lancebrain serve` or `sync --watch`, in the background.")
 
 
 def _follow(front: Front, brain: Brain) -> None:

@@ -17,6 +17,7 @@ from lancebrain.cli import (
     asking,
     indexing,
     keeping,
+    models,
     serving,
     sources,
     timeline,
@@ -28,7 +29,7 @@ from lancebrain.cli.exits import ERROR, INTERRUPTED
 from lancebrain.errors import LancebrainError
 
 __all__ = [
-    "analyze", "asking", "indexing", "keeping", "main", "serving", "sources", "timeline",
+    "analyze", "asking", "indexing", "keeping", "main", "models", "serving", "sources", "timeline",
     "ui", "undoing",
 ]  # fmt: skip
 

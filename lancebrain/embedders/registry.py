@@ -38,19 +38,19 @@ _ENGINES: Mapping[str, str] = MappingProxyType(
 _DEFAULTS = EngineOptions()
 
 
-def embedder_names() -> tuple[str, ...]:
-    """Names of the engines that ship with the package."""
-    return tuple(_ENGINES)
-
-
 def about_engine(name: str) -> About | None:
-    """What an engine is, by the name of it or of a model of it; None for a user's own.
+    """What an engine is, by the name of a model; None for a user's own.
 
     Raises:
-        UsageError: no engine has this name.
+        UsageError: no model has this name.
     """
     engine, _ = _taken_apart(name)
     return None if engine is None else engine.ABOUT
+
+
+def engines() -> dict[str, About]:
+    """What ships with the package, by name."""
+    return {name: _engine(name).ABOUT for name in _ENGINES}
 
 
 def embedder_spec(name: str, options: EngineOptions = _DEFAULTS) -> EmbedderSpec:

@@ -214,6 +214,24 @@ def give_up_change(store: Store, *, lock_timeout_s: float) -> PlannedChange | No
     return planned
 
 
+def switch_now(store: Store, planned: PlannedChange, *, lock_timeout_s: float) -> Changed:
+    """Give the index the vectors that there are; the others are filled in later.
+
+    Raises:
+        IndexLockedError: another process held the lock for too long.
+        StoreError: the index cannot be written; it is as it was.
+    """
+    with store.lock(lock_timeout_s):
+        hashes = sorted(store.snapshot().chunk_hashes())
+        for at in range(0, len(hashes), _AT_ONCE):
+            cached = store.vector_cache.get(planned.fingerprint, hashes[at : at + _AT_ONCE])
+            fitting = {h: vector for h, vector in cached.items() if vector.shape == (planned.dim,)}
+            if fitting:
+                matrix = np.stack(list(fitting.values()))
+                store.staged.put(planned.fingerprint, list(fitting), matrix)
+        return switch(store, planned)
+
+
 def switch(store: Store, planned: PlannedChange) -> Changed:
     """Give the index the vectors that were gathered, whether or not these are all.
 
