@@ -124,6 +124,17 @@ def test_an_ignore_file_that_cannot_be_read_changes_nothing_in_its_folder(
     assert notes.paths() == ["notes/d/new.md", "notes/ok.md"]
 
 
+@pytest.mark.parametrize("seconds", [-10_000_000_000, 10_000_000_000])
+def test_a_file_of_a_time_that_cannot_be_is_like_any_other(notes: Notes, seconds: int) -> None:
+    notes.write({"odd.md": "Odd.\n", "ok.md": "Ok.\n"})
+    os.utime(notes.root / "odd.md", (seconds, seconds))
+    assert notes.synced().added == 2
+    assert notes.synced().rows_written == 0
+    notes.write({"odd.md": "Odd, too.\n"})
+    os.utime(notes.root / "odd.md", (seconds, seconds))
+    assert notes.synced().changed == 1
+
+
 def test_a_file_that_changes_each_time_it_is_read_keeps_its_old_rows(
     notes: Notes, opening: Opening
 ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from lancebrain.config import Settings
 from lancebrain.doctor.checks import Ailment, ailment
-from lancebrain.sources import file_of, root_state
+from lancebrain.sources import file_of, root_state, times_of
 from lancebrain.store import DocumentStat, Snapshot
 from lancebrain.sync import Engine
 from lancebrain.sync.documents import Parsed, parse
@@ -63,11 +63,10 @@ def _parsed(source: Source, path: str, stat: DocumentStat, settings: Settings) -
     name = str(file_of(source, path))
     try:
         status = os.stat(name)  # noqa: PTH116  a name, as discovery has it
-        if (status.st_size, status.st_mtime_ns) != (stat.size, stat.mtime_ns):
+        mtime_ns, ctime_ns = times_of(status)
+        if (status.st_size, mtime_ns) != (stat.size, stat.mtime_ns):
             return None
-        file = SourceFile(
-            source, path, name, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-        )
+        file = SourceFile(source, path, name, status.st_size, mtime_ns, ctime_ns)
         reading = read_file(file, stat.looked_at_ns)
         return None if isinstance(reading, Problem) else parse(file, reading, settings)
     except (OSError, Vanished):

@@ -7,6 +7,7 @@ rules tell the watcher which events matter.
 from lancebrain.sources.discover import Discovery, State, discover, root_state
 from lancebrain.sources.paths import document_path, file_of, source_of
 from lancebrain.sources.rules import IgnoreRules
+from lancebrain.sources.times import times_of
 
 __all__ = [
     "Discovery",
@@ -17,4 +18,5 @@ __all__ = [
     "file_of",
     "root_state",
     "source_of",
+    "times_of",
 ]

@@ -17,6 +17,7 @@ import os
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Protocol
 
@@ -25,6 +26,7 @@ from lancebrain.kinds import extension_of
 from lancebrain.sources.rule_files import UnreadableRulesError
 from lancebrain.sources.rules import RULE_NAMES, IgnoreRules
 from lancebrain.sources.scopes import FolderRules
+from lancebrain.sources.times import times_of
 from lancebrain.types import Problem, SourceFile
 
 GONE = frozenset({errno.ENOENT, errno.ENOTDIR})
@@ -101,7 +103,7 @@ class Walk:
             folder = pending.pop()
             try:
                 with os.scandir(folder.absolute) as listing:
-                    entries = sorted(listing, key=_name_of)
+                    entries = sorted(listing, key=attrgetter("name"))
                 self.folders.append(folder.absolute)
                 present = RULE_NAMES.intersection([entry.name for entry in entries])
                 rules = self.rules.inside(folder.rules, folder.relative, present)
@@ -120,7 +122,8 @@ class Walk:
             the folders among them that are to be looked into.
         """
         wanted, screen = self.rules.wanted, self.rules.screen(rules)
-        extensions, document, take_file = wanted.extensions, folder.document, self._take_file
+        extensions, document = wanted.extensions, folder.document
+        source, most, files = self._source, self._max_file_bytes, self.files
         folders: list[Folder] = []
         for entry in entries:
             name = entry.name
@@ -148,7 +151,13 @@ class Walk:
                     self.cannot_read(document, error)
                 continue
             path = document + (name if name.isascii() else osnames.to_text(name))
-            take_file(path, entry.path, status)
+            size = status.st_size
+            if size > most or not stat.S_ISREG(status.st_mode):
+                self._take_file(path, entry.path, status)
+                continue
+            # As ``_take_file`` does, without the call.
+            mtime_ns, ctime_ns = times_of(status)
+            files.append(SourceFile(source, path, entry.path, size, mtime_ns, ctime_ns))
         return folders
 
     def cannot_read(self, folder: str, error: OSError) -> None:
@@ -185,7 +194,7 @@ class Walk:
             )
             self.problems.append(Problem(path, "too-large", sentence))
         else:
-            mtime_ns, ctime_ns = status.st_mtime_ns, status.st_ctime_ns
+            mtime_ns, ctime_ns = times_of(status)
             self.files.append(SourceFile(self._source, path, file, size, mtime_ns, ctime_ns))
 
     def _subfolder(self, folder: Folder, rules: FolderRules, entry: Entry) -> list[Folder]:
@@ -235,7 +244,3 @@ class Walk:
             self._take_file(path, entry.path, status)
             return []
         return [] if folder.linked else [replace(subfolder[0], linked=True)]
-
-
-def _name_of(entry: os.DirEntry[str]) -> str:
-    return entry.name

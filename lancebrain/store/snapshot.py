@@ -63,6 +63,10 @@ class Snapshot(OneVersion):
         """What tells that files are unchanged, by path; much quicker than :meth:`documents`."""
         return document_stats(self._document_rows(paths, STAT_COLUMNS))
 
+    def stat_table(self) -> pa.Table:
+        """The same of all documents, as columns: the fields of :class:`DocumentStat` and path."""
+        return self._document_rows(None, STAT_COLUMNS)
+
     def matching(self, wanted: Filter) -> list[str]:
         """Paths of the documents that a filter lets pass, in no order."""
         where = filters.all_of(DOCUMENT_ROWS, self.where(wanted))
@@ -274,10 +278,12 @@ class Snapshot(OneVersion):
         self, paths: Sequence[str] | None, columns: Sequence[str] | Mapping[str, str]
     ) -> pa.Table:
         if paths is None:
-            return self._scan(DOCUMENT_ROWS, columns)
+            # Asked for in SQL, whether there is a kind would take as long as all the rest.
+            rows = self._scan(f"chunk_index = {DOCUMENT_ROW}", columns)
+            return rows.filter(pc.is_valid(rows["kind"]))
         wanted = list(dict.fromkeys(paths))
         if len(wanted) > 2 * VALUES_A_QUERY:
-            rows = self._scan(DOCUMENT_ROWS, columns)
+            rows = self._document_rows(None, columns)
             return rows.filter(pc.is_in(rows["path"], pa.array(wanted, pa.string())))
         parts = [
             self._scan(filters.all_of(DOCUMENT_ROWS, filters.one_of("path", batch)), columns)

@@ -1,17 +1,134 @@
 """What the table knows of every document, kept between syncs, so that a look need not read it.
 
-Read anew whenever another version is there than the one this process left.
+Read anew whenever another version is there than the one this process left. Kept as columns, since
+a look compares the numbers of all documents, and asks for the rows of few.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, repeat
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
 
 from lancebrain.store import DocumentStat, Snapshot
-from lancebrain.types import DocumentState
+from lancebrain.types import DocumentState, SourceFile
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NEWER = -1
+_NUMBERS = ("size", "mtime_ns", "ctime_ns", "looked_at_ns")
+_numbers_of = itemgetter(slice(3, 6))
+"""Size and both times of a :class:`SourceFile`."""
+_FEW_ROWS = 200
+"""More are made all at once, in the time of these."""
 _FEW_PLACES = 8
 """More are looked up folder by folder instead of one by one."""
+
+
+class Documents(Mapping[str, DocumentStat]):
+    """The document rows of one version, by path, and of what was committed since.
+
+    Args:
+        table: see :meth:`Snapshot.stat_table`.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self._rows = dict(zip(table["path"].to_pylist(), range(table.num_rows), strict=True))
+        self._newer: dict[str, DocumentStat] = {}
+        self._asked = 0
+
+    def __getitem__(self, path: str) -> DocumentStat:
+        row = self._rows[path]
+        if row == _NEWER:
+            return self._newer[path]
+        self._asked += 1
+        return self._stat(row) if self._asked < _FEW_ROWS else self._stats[row]
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def put(self, path: str, stat: DocumentStat) -> None:
+        """Follow the commit of a document."""
+        self._rows[path] = _NEWER
+        self._newer[path] = stat
+
+    def drop(self, path: str) -> None:
+        """Follow the removal of a document."""
+        self._rows.pop(path, None)
+        self._newer.pop(path, None)
+
+    def surely_unchanged(
+        self,
+        files: Sequence[SourceFile],
+        is_read_so: Callable[[str, DocumentStat], bool],
+        *,
+        margin_ns: int,
+    ) -> NDArray[np.bool_]:
+        """Of each file whether it surely is as its document's row says: all at once, in a tenth
+        of the time of one by one. The others may be, too.
+
+        Args:
+            is_read_so: tells of a document path and its row whether it would be read today as
+                it was; depends on the path's extension and on no number of the row.
+            margin_ns: so long before it was looked at, a file must have been as it is.
+        """
+        count = len(files)
+        if not self._table.num_rows:
+            return np.zeros(count, bool)
+        paths = [file.path for file in files]
+        rows = np.fromiter(map(self._rows.get, paths, repeat(_NEWER)), np.int64, count)
+        numbers = chain.from_iterable(map(_numbers_of, files))
+        seen = np.fromiter(numbers, np.int64, 3 * count).reshape(count, 3)
+        known = self._numbers[rows]
+        unchanged: NDArray[np.bool_] = (
+            (rows != _NEWER)
+            & (known[:, :3] == seen).all(axis=1)
+            & (known[:, 1:3].max(axis=1) + margin_ns <= known[:, 3])
+        )
+        classes, examples = self._classes
+        agreed = np.array([is_read_so(path, self._stat(row)) for path, row in examples], bool)
+        unchanged &= agreed[classes[rows]]
+        return unchanged
+
+    @cached_property
+    def _stats(self) -> list[DocumentStat]:
+        columns = (self._table[name].to_pylist() for name in DocumentStat._fields)
+        return list(map(DocumentStat._make, zip(*columns, strict=True)))
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.int64]:
+        """(documents, 4) as in :data:`_NUMBERS`."""
+        return np.column_stack([self._table[name].to_numpy() for name in _NUMBERS])
+
+    @cached_property
+    def _classes(self) -> tuple[NDArray[np.intp], list[tuple[str, int]]]:
+        """Documents of one extension, kind, media type and domain are of one class: the class of
+        each row, and of each class a path and its row."""
+        paths = self._table["path"].to_pylist()
+        extensions = pa.array([path[path.rfind(".") :] for path in paths], pa.string())
+        rest = (self._table[name].combine_chunks() for name in ("kind", "mime", "domain"))
+        codes = np.zeros(len(paths), np.int64)
+        for column in (extensions, *rest):
+            encoded = column.dictionary_encode()
+            codes = codes * len(encoded.dictionary) + encoded.indices.to_numpy()
+        _, examples, classes = np.unique(codes, return_index=True, return_inverse=True)
+        return classes, [(paths[row], row) for row in examples.tolist()]
+
+    def _stat(self, row: int) -> DocumentStat:
+        return DocumentStat._make(self._table[name][row].as_py() for name in DocumentStat._fields)
 
 
 class KnownDocuments:
@@ -20,19 +137,19 @@ class KnownDocuments:
     def __init__(self) -> None:
         self._table_id = ""
         self._version = 0
-        self._stats: dict[str, DocumentStat] = {}
+        self._documents: Documents
 
-    def at(self, snapshot: Snapshot, table_id: str) -> Mapping[str, DocumentStat]:
-        """By document path; valid until the next commit.
+    def at(self, snapshot: Snapshot, table_id: str) -> Documents:
+        """Those of a version; valid until the next commit.
 
         Args:
             table_id: of the table, as versions of another count from 1 again.
         """
         if (table_id, snapshot.version) != (self._table_id, self._version):
             self._table_id = table_id
-            self._stats = snapshot.stats()
+            self._documents = Documents(snapshot.stat_table())
             self._version = snapshot.version
-        return self._stats
+        return self._documents
 
     def committed(
         self, version: int, written: Iterable[DocumentState], removed: Iterable[str]
@@ -41,32 +158,22 @@ class KnownDocuments:
         if version != self._version + 1:
             return
         for path in removed:
-            self._stats.pop(path, None)
+            self._documents.drop(path)
         for state in written:
-            self._stats[state.path] = DocumentStat(
-                size=state.size,
-                mtime_ns=state.mtime_ns,
-                ctime_ns=state.ctime_ns,
-                looked_at_ns=state.looked_at_ns,
-                sha256=state.sha256,
-                domain=state.domain,
-                kind=state.kind,
-                mime=state.mime,
-            )
+            values = (getattr(state, name) for name in DocumentStat._fields)
+            self._documents.put(state.path, DocumentStat._make(values))
         self._version = version
 
 
-def under(
-    documents: Mapping[str, DocumentStat], places: Collection[str]
-) -> dict[str, DocumentStat]:
+def under(paths: Iterable[str], places: Collection[str]) -> list[str]:
     """The documents that are at one of the places or in a folder there."""
     if not places:
-        return {}
+        return []
     exact = set(places)
     folders = tuple(f"{path}/" for path in places)
     if len(folders) <= _FEW_PLACES:
-        return {p: stat for p, stat in documents.items() if p in exact or p.startswith(folders)}
-    return {path: stat for path, stat in documents.items() if not exact.isdisjoint(_around(path))}
+        return [path for path in paths if path.startswith(folders) or path in exact]
+    return [path for path in paths if not exact.isdisjoint(_around(path))]
 
 
 def _around(path: str) -> Iterator[str]:

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from lancebrain.config import Settings
 from lancebrain.kinds import EXTENSIONS, MARKDOWN, TEXT, extension_of
 from lancebrain.sources import Discovery, IgnoreRules, discover
 from lancebrain.store import DocumentStat
 from lancebrain.types import Problem, Source, SourceFile
 
-from .known import under
+from .known import Documents, under
 from .logfiles import unwanted_logs
 from .manner import REFUSED, Manner
 from .moves import moves
@@ -54,7 +56,7 @@ class Look:
 
 def look(
     settings: Settings,
-    known: Mapping[str, DocumentStat],
+    known: Documents,
     now_ns: Callable[[], int],
     *,
     scope: Sequence[str] | None = None,
@@ -87,8 +89,8 @@ def look(
         if unwanted is not None:
             found = replace(found, files=[f for f in found.files if not unwanted(f.path)])
             result.removed += filter(unwanted, documents)
-            documents = {path: s for path, s in documents.items() if not unwanted(path)}
-        changed = _to_read(source, found.files, documents, Manner(source, settings))
+            documents = [path for path in documents if not unwanted(path)]
+        changed = to_read(source, found.files, known, Manner(source, settings))
         result.unchanged += len(found.files) - len(changed)
         result.changed += changed
         result.problems += found.problems
@@ -129,34 +131,27 @@ def expected_kind(source: Source, extension: str) -> str | None:
     return next((kind for kind in (MARKDOWN, TEXT) if extension in EXTENSIONS[kind]), None)
 
 
-def _to_read(
+def to_read(
     source: Source,
-    files: Iterable[SourceFile],
-    known: Mapping[str, DocumentStat],
+    files: Sequence[SourceFile],
+    known: Documents,
     manner: Manner,
 ) -> list[SourceFile]:
-    """The files whose document is not there, or may not be up to date; ten thousands a second."""
-    agreed: dict[tuple[str, ...], bool] = {}
-    to_read: list[SourceFile] = []
-    for file in files:
-        path = file.path
-        stat = known.get(path)
-        if stat is None:
-            to_read.append(file)
-            continue
-        ruled = (path[path.rfind(".") :], stat.kind, stat.mime, stat.domain)
-        if ruled not in agreed:
-            agreed[ruled] = _is_read_so(source, extension_of(path), stat, manner)
-        if not agreed[ruled] or may_have_changed(file, stat):
-            to_read.append(file)
-    return to_read
+    """The files whose document is not there, or may not be up to date."""
 
+    def is_read_so(path: str, stat: DocumentStat) -> bool:
+        """Whether a document would be read and labelled today as it was."""
+        expected = expected_kind(source, extension_of(path))
+        is_kind = expected is None or stat.kind in (expected, REFUSED)
+        return is_kind and stat.domain == source.domain and manner.is_of(stat.kind, stat.mime)
 
-def _is_read_so(source: Source, extension: str, stat: DocumentStat, manner: Manner) -> bool:
-    """Whether a document would be read and labelled today as it was."""
-    expected = expected_kind(source, extension)
-    is_kind = expected is None or stat.kind in (expected, REFUSED)
-    return is_kind and stat.domain == source.domain and manner.is_of(stat.kind, stat.mime)
+    def is_as_before(file: SourceFile) -> bool:
+        stat = known.get(file.path)
+        return stat is not None and is_read_so(file.path, stat) and not may_have_changed(file, stat)
+
+    sure = known.surely_unchanged(files, is_read_so, margin_ns=_COARSE_MARGIN_NS)
+    left = (files[place] for place in np.flatnonzero(~sure).tolist())
+    return [file for file in left if not is_as_before(file)]
 
 
 def _discover(
@@ -183,7 +178,7 @@ def _within(name: str, scope: Iterable[str]) -> list[str] | None:
     return None if name in clean else [path for path in clean if path.startswith(f"{name}/")]
 
 
-def _without_file(found: Discovery, documents: Mapping[str, DocumentStat]) -> list[str]:
+def _without_file(found: Discovery, documents: Iterable[str]) -> list[str]:
     """Documents whose file is surely not there, in a root that can be read."""
     if found.state in ("missing", "unreadable"):
         return []
@@ -222,13 +217,13 @@ def _settle_removals(
     moved = {old for old, _ in result.moved}
     result.removed = [path for path in result.removed if path not in moved]
     for gone in without_file:
-        paths = {path: known[path] for path in gone.paths if path not in moved}
-        explained = paths if agreed else under(paths, seen_gone)
+        paths = [path for path in gone.paths if path not in moved]
+        explained = set(paths if agreed else under(paths, seen_gone))
         asking = [path for path in paths if path not in explained]
         of_source = len(under(known, [gone.source])) if asking else 0
         problem = problem_with(replace(gone, paths=asking), known=of_source)
         if problem is not None:
             result.problems.append(problem)
             result.waiting[gone.source] = asking
-        kept = set(asking) if problem else ()
+        kept = set(asking if problem else ())
         result.removed += [path for path in paths if path not in kept]

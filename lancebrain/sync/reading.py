@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, TypeVar
 
 from lancebrain.kinds import LOGS
+from lancebrain.sources import times_of
 from lancebrain.types import Problem, SourceFile
 
 _ATTEMPTS = 3
@@ -114,12 +115,13 @@ def _read_log(opened: BinaryIO, now_ns: int) -> Reading:
 
 
 def _reading(status: os.stat_result, now_ns: int, data: bytes, sha256: str) -> Reading:
+    mtime_ns, ctime_ns = times_of(status)
     return Reading(
         data=data,
         sha256=sha256,
         size=status.st_size,
-        mtime_ns=status.st_mtime_ns,
-        ctime_ns=status.st_ctime_ns,
+        mtime_ns=mtime_ns,
+        ctime_ns=ctime_ns,
         looked_at_ns=now_ns,
     )
 

@@ -20,7 +20,7 @@ from lancebrain.types import Problem, Progress, SourceFile, SyncReport
 from .batch import Batch
 from .collector import Change, Collector
 from .gitwork import taken_away
-from .known import KnownDocuments
+from .known import Documents, KnownDocuments
 from .look import Look, look
 from .lookrecord import LookRecord
 from .removals import is_mass
@@ -163,7 +163,7 @@ class Run:
 
     def _look(
         self,
-        known: Mapping[str, DocumentStat],
+        known: Documents,
         scope: Sequence[str] | None,
         explained: Collection[str],
     ) -> Look:
