@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from tests.conftest import PROJECT
 from tests.served import Asker, Process, eventually
 from tests.trees import write_tree
 
@@ -32,12 +33,20 @@ def served(tmp_path: Path, stand_in: None, lb: Callable[..., Any]) -> tuple[obje
     return ("serve", "--index", tmp_path / "index")
 
 
-def test_it_introduces_itself_and_lists_its_tools_while_the_model_loads(
-    tmp_path: Path, served: tuple[object, ...]
-) -> None:
-    gate = tmp_path / "gate"
-    env = {"LANCEBRAIN_MODEL": "tests.slow_model:make", "TEST_MODEL_GATE": str(gate)}
-    with Process(*served, env=env) as server:
+@pytest.fixture
+def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lb: Callable[..., Any]) -> Path:
+    """An index whose model never loads again."""
+    gate = write_tree(tmp_path / "notes", {"a.md": "# A\n\nThe quokka smiles.\n"}) / "a.md"
+    monkeypatch.setenv("LANCEBRAIN_MODEL", "tests.slow_model:make")
+    monkeypatch.setenv("PYTHONPATH", str(PROJECT))
+    monkeypatch.setenv("TEST_MODEL_GATE", str(gate))
+    assert lb("sync", tmp_path / "notes", "--index", tmp_path / "index").code == 0
+    monkeypatch.setenv("TEST_MODEL_GATE", str(tmp_path / "never"))
+    return tmp_path / "index"
+
+
+def test_it_introduces_itself_and_lists_its_tools_while_the_model_loads(slow: Path) -> None:
+    with Process("serve", "--index", slow) as server:
         assert server.start()["serverInfo"]["name"] == "lancebrain"
         assert len(server.request("tools/list")["tools"]) == 10
         found = server.call("search_knowledge", query="quokka")["structuredContent"]
@@ -76,9 +85,8 @@ def test_the_end_of_stdin_ends_it(served: tuple[object, ...]) -> None:
         assert all("jsonrpc" in json.loads(line) for line in rest.splitlines())
 
 
-def test_it_ends_while_it_still_loads(tmp_path: Path, served: tuple[object, ...]) -> None:
-    env = {"LANCEBRAIN_MODEL": "tests.slow_model:make", "TEST_MODEL_GATE": str(tmp_path / "never")}
-    with Process(*served, env=env) as server:
+def test_it_ends_while_it_still_loads(slow: Path) -> None:
+    with Process("serve", "--index", slow) as server:
         server.start()
         server.request("tools/list")
         assert server.process.stdin is not None

@@ -95,7 +95,19 @@ def test_a_save_is_found_without_a_look_at_everything(notes: Notes) -> None:
             assert live.worker.state.mode == "events"
             notes.write({"v.md": "# V\n\nEgret one.\n"})
             await live.finds("notes/v.md", "Egret one.")
+            await live.worker.settle()
             assert live.reports[-1].changed == 1
+
+    asyncio.run(play())
+
+
+def test_what_was_saved_before_is_in_when_it_has_settled(notes: Notes) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            for number in range(5):
+                notes.write({"d/w.md": f"Heron {number}.\n"})
+                await live.worker.settle()
+                assert f"Heron {number}." in notes.text("notes/d/w.md")
 
     asyncio.run(play())
 

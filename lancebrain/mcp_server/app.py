@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lancebrain.errors import LancebrainError
 
 _HEAD_START_S = 3.0
+"""The program that started us starts itself, and other servers, and asks for the tools."""
 
 
 class App(Live):

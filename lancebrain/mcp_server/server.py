@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -70,15 +70,6 @@ def build(
         async with running(app, tell, introduce, share):
             yield app
 
-    async def begin_after_first_answers(
-        ctx: Any, call_next: Callable[[Any], Awaitable[Any]]
-    ) -> Any:
-        try:
-            return await call_next(ctx)
-        finally:
-            if ctx.method == "tools/list":
-                app.begin()
-
     said = None if isinstance(brain, LancebrainError) else remembered(brain.settings.index)
     server = PlainServer(
         "lancebrain",
@@ -87,7 +78,7 @@ def build(
         instructions=said or introduction(None, read_only=read_only),
         lifespan=lifespan,
         subscriptions=notifier.bus,
-        middleware=[notifier.middleware, begin_after_first_answers],
+        middleware=[notifier.middleware],
         log_level="WARNING",
         **more,
     )

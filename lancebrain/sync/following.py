@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _START_S = 5.0
 _CHECK_S = 2.0
+_HEAR_S = 0.5
 _MOST_WATCHERS = 4
 _EVENT_AGE_S = 3.0
 """An event comes within milliseconds; a change older than this should have been told."""
@@ -49,6 +50,7 @@ class Following:
         self._guard = threading.Lock()
         self._watchers: list[Watcher] = []
         self._watched: set[str] = set()
+        self._lost_meanwhile: set[str] = set()
         self._missed = 0
         self._reason = "use_polling is set" if settings.use_polling else ""
 
@@ -91,6 +93,10 @@ class Following:
         places = ((source_of(self.settings.sources, Path(folder)), folder) for folder in new)
         return [document_path(source, Path(folder)) for source, folder in places if source]
 
+    def hears(self) -> bool:
+        """Whether the events of all that happened so far were handed on, after a moment's wait."""
+        return all(watcher.hears(_HEAR_S) for watcher in list(self._watchers))
+
     def check(self) -> None:
         """See whether events still arrive."""
         if not self._reason and not all(watcher.hears(_CHECK_S) for watcher in self._watchers):
@@ -114,6 +120,7 @@ class Following:
         """Begin to watch folders; False when that fails."""
         joined = len(self._watchers) >= _MOST_WATCHERS
         with self._guard:
+            self._lost_meanwhile = set()
             folders = self._watched | set(new) if joined else set(new)
         watcher = Watcher(folders, self.settings.index / "watch", self._heard, self._give_up)
         watcher.start()
@@ -126,7 +133,8 @@ class Following:
         for old in before:
             old.stop()
         with self._guard:
-            self._watched |= folders
+            # One that was deleted meanwhile, and is there again, is another folder.
+            self._watched |= without_lost(folders, self._lost_meanwhile)
         return True
 
     def _heard(self, events: Events) -> None:
@@ -134,6 +142,7 @@ class Following:
         if hints.lost:
             with self._guard:
                 self._watched = without_lost(self._watched, hints.lost)
+                self._lost_meanwhile |= hints.lost
         if hints.paths or hints.everything:
             self._told(hints)
 

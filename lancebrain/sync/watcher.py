@@ -44,7 +44,10 @@ class Watcher:
         failed: Callable[[str], None],
     ) -> None:
         self.folders = frozenset(folders)
-        self._canary = canary / f"{os.getpid()}-{id(self)}"
+        self._folder = canary
+        self._canary = ""
+        self._songs = 0
+        self._listening = threading.Lock()
         self._deliver = deliver
         self._failed = failed
         self._sang = threading.Event()
@@ -53,30 +56,40 @@ class Watcher:
 
     def start(self) -> None:
         """Begin to watch; :meth:`hears` tells when all folders are watched."""
-        self._canary.parent.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(parents=True, exist_ok=True)
         self._thread.start()
 
     def hears(self, timeout_s: float) -> bool:
-        """Whether an event made now arrives within ``timeout_s``; not when none can be made."""
-        self._sang.clear()
-        deadline = time.monotonic() + timeout_s
-        while self._thread.is_alive() and time.monotonic() < deadline:
+        """Whether an event made now arrives within ``timeout_s``; not when none can be made.
+
+        All events of what happened before the call have been delivered then.
+        """
+        with self._listening:
+            self._songs += 1
+            canary = self._folder / f"{os.getpid()}-{id(self)}-{self._songs}"
+            self._canary = str(canary)
+            self._sang.clear()
             try:
-                self._canary.write_text(str(time.monotonic_ns()), encoding="ascii")
+                return self._sings(canary, time.monotonic() + timeout_s)
             except OSError:
                 return False
-            if self._sang.wait(_CANARY_EVERY_S):
-                return True
-        return False
+            finally:
+                canary.unlink(missing_ok=True)
 
     def stop(self) -> None:
         """Watch no more; does not wait for the thread, which ends within a second."""
         self._stop.set()
-        self._canary.unlink(missing_ok=True)
+
+    def _sings(self, canary: Path, deadline: float) -> bool:
+        while self._thread.is_alive() and time.monotonic() < deadline:
+            canary.write_text(str(time.monotonic_ns()), encoding="ascii")
+            if self._sang.wait(_CANARY_EVERY_S):
+                return True
+        return False
 
     def _run(self) -> None:
         # The canary's folder comes last: when it is heard, all others are watched.
-        paths = [*sorted(self.folders), str(self._canary.parent)]
+        paths = [*sorted(self.folders), str(self._folder)]
         try:
             for events in watchfiles.watch(
                 *paths,
@@ -97,9 +110,10 @@ class Watcher:
                 self._failed(str(error))
 
     def _hand_on(self, events: Events) -> None:
-        folder = str(self._canary.parent)
-        real = [event for event in events if os.path.dirname(event[1]) != folder]  # noqa: PTH120
-        if len(real) < len(events):
-            self._sang.set()
+        own = str(self._folder)
+        real = [event for event in events if os.path.dirname(event[1]) != own]  # noqa: PTH120
         if real and not self._stop.is_set():
             self._deliver(real)
+        # Last: who waited for it has all that came before it.
+        if any(name == self._canary for _, name in events):
+            self._sang.set()

@@ -73,6 +73,9 @@ class Worker:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._settled = asyncio.Event()
+        self._ear = asyncio.Lock()
+        self._asked = 0
+        self._heard = 0
         self._stopping = False
         self.looked_at: datetime | None = None
         self._looked_at = 0
@@ -109,11 +112,22 @@ class Worker:
         self._wake.set()
 
     async def settle(self) -> None:
-        """Wait until all that was marked so far has been looked at."""
+        """Wait until all that was saved or marked so far has been looked at."""
+        await self._hear_so_far()
         wanted = self._dirty.marked
         while self._looked_at < wanted and not self._stopping:
             self._settled.clear()
             await self._settled.wait()
+
+    async def _hear_so_far(self) -> None:
+        """Wait for events on their way; who asks while others wait shares the next round."""
+        self._asked += 1
+        mine = self._asked
+        async with self._ear:
+            while self._heard < mine and not self._stopping:
+                asked = self._asked
+                if await asyncio.to_thread(self._following.hears):
+                    self._heard = asked
 
     async def run(self) -> None:
         """Follow the files until :meth:`stop`; begins with a look at everything."""
