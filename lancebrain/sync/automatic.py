@@ -62,7 +62,7 @@ def settle(
     if store.read_only or store.plan.is_settled() or store.hold.is_set():
         return None
     snapshot, about = store.snapshot(), about_engine(GOAL)
-    if snapshot.info.model != START or about is None or about.missing:
+    if snapshot.info.model != START or (about is not None and about.missing):
         return None
     if snapshot.pending() or not snapshot.chunk_count():
         return None

@@ -133,11 +133,13 @@ def _keep_vectors(store: Store, before: Snapshot, after: Snapshot) -> None:
         pc.unique(snapshot.to_arrow(["chunk_hash"], where=EMBEDDED_ROWS)["chunk_hash"])
         for snapshot in (after, before)
     )
-    leaving: pa.Array = left.filter(pc.invert(pc.is_in(left, there)))
+    leaving: pa.Array = left
+    if before.info.fingerprint == after.info.fingerprint:
+        leaving = left.filter(pc.invert(pc.is_in(left, there)))
     vectors = before.vectors(leaving.to_pylist()[:_KEPT_VECTORS])
     if vectors:
         import numpy as np
 
         store.vector_cache.put(
-            store.info.fingerprint, list(vectors), np.stack(list(vectors.values()))
+            before.info.fingerprint, list(vectors), np.stack(list(vectors.values()))
         )
