@@ -1,31 +1,35 @@
 """The great property: any sequence of file operations, then sync, equals a fresh index.
 
-``SYNC_EXAMPLES`` in the environment asks for more sequences than a quick run makes.
+``SYNC_EXAMPLES`` in the environment asks for more sequences than a quick run makes, and
+``SYNC_SEED`` for others.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from lancebrain.store import Store
-from lancebrain.sync import Engine
 from lancebrain.types import Source
 from tests.health import assert_healthy
 from tests.indexes import Notes
+from tests.other_process import OtherProcess
 from tests.stand_in import StandIn
 from tests.trees import write_tree
 
-EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "40"))
+SEED = int(os.environ.get("SYNC_SEED", "1"))
 
 NAMES = ("a.md", "b.md", "B.md", "c.txt", "d/a.md", "d/it's.md", "d/e/f.md", "日本.md")
 FOLDERS = ("d", "d/e", "g")
+BRANCHES = ("one", "two")
 
 
 def paragraph(word: str) -> str:
@@ -52,9 +56,13 @@ text = st.sampled_from(TEXTS)
 
 
 class World:
-    """The files, and two processes' handles on one index of them."""
+    """The files in two sources, one within the other, and an index that two processes sync.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        other: the second process.
+    """
+
+    def __init__(self, folder: Path, other: OtherProcess) -> None:
         outer = folder / "notes"
         write_tree(outer, {"sentinel.md": "It keeps the root from being empty.\n"})
         self.notes = Notes(
@@ -63,13 +71,25 @@ class World:
         (outer / "g").mkdir()
         write_tree(outer, {"g/sentinel.md": "So does this.\n"})
         self.root = outer
-        self.other = Engine(Store.open(self.notes.settings.index), self.notes.settings, StandIn)
+        self.other = other
+        self.before: dict[str, bytes] = {}
 
     def write(self, name: str, text: str) -> None:
         file = self.root / name
         if not file.is_dir():
+            self.keep(name)
             file.unlink(missing_ok=True)
             write_tree(self.root, {name: text})
+
+    def keep(self, name: str) -> None:
+        """Remember what a file holds, to restore it later."""
+        if (self.root / name).is_file():
+            self.before[name] = (self.root / name).read_bytes()
+
+    def restore(self, name: str) -> None:
+        """What the file held before it was last written or deleted."""
+        if name in self.before and not (self.root / name).is_dir():
+            write_tree(self.root, {name: self.before[name]})
 
     def edit(self, name: str, change: Callable[[str], str]) -> None:
         file = self.root / name
@@ -87,6 +107,7 @@ class World:
     def delete(self, name: str) -> None:
         file = self.root / name
         if file.is_symlink() or file.is_file():
+            self.keep(name)
             file.unlink()
 
     def move(self, old: str, new: str) -> None:
@@ -110,12 +131,24 @@ class World:
             (self.root / name).unlink(missing_ok=True)
             (self.root / name).symlink_to(target)
 
-    def ignore(self, pattern: str | None) -> None:
-        rules = self.root / ".gitignore"
+    def ignore(self, rules: str, pattern: str | None) -> None:
         if pattern is None:
-            rules.unlink(missing_ok=True)
-        else:
-            rules.write_text(f"{pattern}\n")
+            (self.root / rules).unlink(missing_ok=True)
+        elif (self.root / rules).parent.is_dir():
+            (self.root / rules).write_text(f"{pattern}\n")
+
+    def git(self, *arguments: str) -> None:
+        """Anything that git refuses changes nothing, as it should."""
+        if not (self.root / ".git").exists():
+            run_git(self.root, "init", "-q", "-b", "one")
+            run_git(self.root, "add", "-A")
+            run_git(self.root, "commit", "-q", "-m", "begun")
+            run_git(self.root, "branch", "two")
+        run_git(self.root, *arguments)
+
+    def commit(self) -> None:
+        self.git("add", "-A")
+        run_git(self.root, "commit", "-q", "-m", "more")
 
     def touch(self, name: str, seconds: int) -> None:
         if (self.root / name).exists():
@@ -129,10 +162,34 @@ class World:
         self.notes.sync()
 
     def sync_other(self) -> None:
-        self.other.sync()
+        self.begin_other()
+        self.other.end()
+
+    def sync_both(self) -> None:
+        self.begin_other()
+        self.notes.sync()
+        self.other.end()
+
+    def begin_other(self) -> None:
+        self.other.begin(self.notes.settings.model_dump_json())
+
+    def write_while_both_sync(self, name: str, text: str) -> None:
+        self.begin_other()
+        self.write(name, text)
+        self.notes.sync()
+        self.other.end()
 
     def sync_part(self, scope: str) -> None:
         self.notes.sync([scope])
+
+
+def run_git(root: Path, *arguments: str) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=n", "-c", "user.email=n@example.org", *arguments],
+        cwd=root,
+        check=False,
+        capture_output=True,
+    )
 
 
 operation = st.one_of(
@@ -150,26 +207,52 @@ operation = st.one_of(
     st.tuples(st.just(World.swap), name, name),
     st.tuples(st.just(World.delete_folder), st.sampled_from(FOLDERS)),
     st.tuples(st.just(World.link), name, name),
-    st.tuples(st.just(World.ignore), st.sampled_from((None, "b.md", "d/", "*.txt"))),
+    st.tuples(
+        st.just(World.ignore),
+        st.sampled_from((".gitignore", ".lancebrainignore", "d/.gitignore")),
+        st.sampled_from((None, "b.md", "d/", "*.txt", "!a.md")),
+    ),
+    st.tuples(st.just(World.restore), name),
+    st.tuples(st.just(World.restore), name),
+    st.tuples(st.just(World.commit)),
+    st.tuples(st.just(World.git), st.just("checkout"), st.just("-f"), st.sampled_from(BRANCHES)),
+    st.tuples(st.just(World.git), st.just("checkout"), st.sampled_from(BRANCHES)),
+    st.tuples(st.just(World.git), st.just("reset"), st.just("--hard"), st.just("-q")),
+    st.tuples(st.just(World.git), st.just("stash"), st.sampled_from(("push", "pop"))),
+    st.tuples(st.just(World.git), st.just("clean"), st.just("-fdq")),
     st.tuples(st.just(World.touch), name, st.sampled_from((0, 1_700_000_000, 4_000_000_000))),
     st.tuples(st.just(World.chmod), name),
     st.tuples(st.just(World.sync)),
     st.tuples(st.just(World.sync_other)),
+    st.tuples(st.just(World.sync_both)),
+    st.tuples(st.just(World.write_while_both_sync), name, text),
     st.tuples(st.just(World.sync_part), st.sampled_from(("notes/d", "notes/a.md", "inner"))),
 )
 
 
+@pytest.fixture(scope="module")
+def other() -> Iterator[OtherProcess]:
+    other = OtherProcess()
+    yield other
+    other.kill()
+
+
+@seed(SEED)
 @settings(
     max_examples=EXAMPLES,
     deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.function_scoped_fixture,
+    ],
 )
 @given(st.lists(operation, min_size=4, max_size=24))
 def test_any_sequence_of_file_operations_then_sync_equals_a_fresh_index(
-    operations: list[tuple[Callable[..., None], ...]],
+    other: OtherProcess, operations: list[tuple[Callable[..., None], ...]]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        world = World(Path(folder))
+        world = World(Path(folder), other)
         for call, *arguments in operations:
             call(world, *arguments)
         world.sync()
