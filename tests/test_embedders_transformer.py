@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+from collections.abc import Callable
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lancebrain.embedders import Embedder, EngineOptions, embedder_spec, load_embedder, transformer
+from lancebrain.embedders import (
+    Embedder,
+    EngineOptions,
+    embedder_spec,
+    load_embedder,
+    load_reranker,
+    transformer,
+)
 from lancebrain.errors import EmbedderError, ModelUnavailableError, UsageError
+from tests.conftest import Ran
+from tests.trees import write_tree
 
 pytest.importorskip("sentence_transformers", reason="the extra is not installed")
 pytestmark = pytest.mark.slow
@@ -316,3 +326,40 @@ def test_a_real_model_finds_what_is_meant() -> None:
     ]
     near = engine.embed_passages(passages) @ engine.embed_query("how do I leave my flat")
     assert int(near.argmax()) == 2
+
+
+def make_reranker(folder: Path) -> Path:
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    plain = make_plain_transformer(folder)
+    torch.manual_seed(7)
+    config = BertConfig.from_pretrained(plain, num_labels=1)
+    BertForSequenceClassification(config).save_pretrained(plain)
+    return plain
+
+
+def test_a_reranker_puts_the_hits_of_an_answer_in_order(
+    tmp_path: Path, lb: Callable[..., Ran], stand_in: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_reranker(tmp_path / "cross-encoder")
+    model = load_reranker(str(folder), OFFLINE)
+    scores = model.score("where", ["here", "there it is", "x" * 900, "\ud800"])
+    assert (scores.shape, scores.dtype) == ((4,), np.float32)
+    assert ((scores > 0) & (scores < 1)).all()
+    write_tree(tmp_path / "notes", {f"{n}.md": f"fox number {n}\n" for n in range(6)})
+    index = tmp_path / "index"
+    monkeypatch.setenv("LANCEBRAIN_RERANKER", str(folder))
+    lb("sync", tmp_path / "notes", "--index", index)
+    found = lb("search", "fox number", "--rerank", "--index", index, "--json").json["hits"]
+    wanted = model.score("fox number", [f"fox number {n}" for n in range(6)])
+    best = sorted(range(6), key=lambda n: -wanted[n])
+    assert [hit["path"] for hit in found] == [f"notes/{n}.md" for n in best]
+
+
+def test_a_reranker_that_cannot_be_loaded_is_told(tmp_path: Path) -> None:
+    with pytest.raises(EmbedderError, match="no model has such a name"):
+        load_reranker(str(tmp_path / "none"), OFFLINE)
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(EmbedderError, match="cannot be loaded"):
+        load_reranker(str(tmp_path), OFFLINE)

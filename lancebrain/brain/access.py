@@ -14,7 +14,8 @@ from lancebrain.errors import IndexMismatchError, LancebrainError, ModelUnavaila
 
 if TYPE_CHECKING:
     from lancebrain.config import Settings
-    from lancebrain.embedders import Embedder, EngineOptions
+    from lancebrain.embedders import Embedder, EngineOptions, Reranker
+    from lancebrain.search import Reranking
     from lancebrain.store import PlannedChange, Store, StoreInfo
     from lancebrain.sync import Engine
     from lancebrain.types import Mode
@@ -42,6 +43,7 @@ class Access:
         self._store: Store | None = None
         self._given = embedder
         self._loaded: dict[str, Embedder] = {}
+        self._reranker: Reranker | None = None
         self._engines: dict[tuple[object, ...], Engine] = {}
 
     def reload(self) -> Settings:
@@ -176,6 +178,20 @@ class Access:
     def _try_to_load(self, info: StoreInfo) -> None:
         with suppress(LancebrainError):  # told to whoever needs it
             self.embedder_of(info)
+
+    def reranking(self) -> Reranking:
+        """How answers are reranked; its model is loaded once.
+
+        Raises:
+            EmbedderError: it cannot be loaded, or not be had now.
+        """
+        from lancebrain.embedders import load_reranker
+        from lancebrain.search import Reranking
+
+        with self._loading:
+            if self._reranker is None:
+                self._reranker = load_reranker(self.settings.reranker, self.options())
+        return Reranking(self._reranker, self.settings.rerank_s)
 
     def load_ahead(self) -> None:
         """Load the model that questions will need, so that none waits for it.

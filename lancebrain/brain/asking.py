@@ -47,6 +47,7 @@ class Asking:
         filter: Filter | None = None,
         look: bool = True,
         at: str | None = None,
+        rerank: bool = False,
     ) -> Answer:
         """Find the passages that answer a question.
 
@@ -62,9 +63,11 @@ class Asking:
             filter: what to narrow the search to.
             look: False answers from the index as it is.
             at: answer as of this version.
+            rerank: let a cross-encoder put the first hits in order, which takes seconds.
 
         Raises:
             IndexNotFoundError: nothing was indexed yet.
+            EmbedderError: the cross-encoder cannot be loaded, or failed.
             IndexMismatchError: the model of the index is another one here.
             ModelUnavailableError: it cannot be had, and ``mode`` is by meaning alone.
             UsageError: there is no such version.
@@ -75,10 +78,18 @@ class Asking:
         query = question
         if isinstance(query, str):
             query = Query(query, mode, limit, offset, filter or Filter())
+        reranking = self._access.reranking() if rerank else None
         if at is not None:
             snapshot = self._snapshot(at)
             embedder, notes = self._access.model_for(snapshot.info, query.mode)
-            answer = search(snapshot, query, embedder, sources=self.settings.sources, live=False)
+            answer = search(
+                snapshot,
+                query,
+                embedder,
+                sources=self.settings.sources,
+                live=False,
+                reranking=reranking,
+            )
             return replace(answer, notes=(self._as_of(snapshot), *notes, *answer.notes))
         store = self._access.store()
         by_words = query.mode == "keyword"
@@ -96,6 +107,7 @@ class Asking:
             embedder,
             sources=self.settings.sources,
             pinned=None if hold is None else hold.ref,
+            reranking=reranking,
         )
         return replace(answer, notes=(*notes, *about_model, *answer.notes))
 

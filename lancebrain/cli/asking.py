@@ -40,6 +40,12 @@ def search(
         typer.Option("--look/--no-look", help="Look at the files for changes before answering."),
     ] = True,
     at: At = None,
+    rerank: Annotated[
+        bool,
+        typer.Option(
+            "--rerank", help="Let a second model put the first hits in order; takes seconds."
+        ),
+    ] = False,
     *,
     wanted: Filter,
 ) -> None:
@@ -54,6 +60,7 @@ def search(
             look=look,
             filter=wanted,
             at=at,
+            rerank=rerank,
         )
         if front.as_json:
             front.emit(answer)

@@ -11,12 +11,14 @@ from lancebrain.embedders.registry import (
     learns,
     load_embedder,
 )
+from lancebrain.embedders.reranker import Reranker, load_reranker
 
 __all__ = [
     "About",
     "Embedder",
     "EmbedderSpec",
     "EngineOptions",
+    "Reranker",
     "about_engine",
     "drift_of_embedder",
     "embedder_spec",
@@ -24,4 +26,5 @@ __all__ = [
     "learn_embedder",
     "learns",
     "load_embedder",
+    "load_reranker",
 ]

@@ -2,5 +2,6 @@
 
 from lancebrain.search.answer import search
 from lancebrain.search.related import related
+from lancebrain.search.reranking import Reranking
 
-__all__ = ["related", "search"]
+__all__ = ["Reranking", "related", "search"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from lancebrain.embedders import Embedder
@@ -16,6 +16,7 @@ from lancebrain.search.folding import Group, Ranked, distinct
 from lancebrain.search.freshness import freshness
 from lancebrain.search.question import Question, collapsed, parse
 from lancebrain.search.ranking import rank
+from lancebrain.search.reranking import FIRST, Reranking, reranked
 from lancebrain.search.snippet import snippet
 from lancebrain.store import Passages, Snapshot
 from lancebrain.types import Answer, Freshness, Hit, Place, Query, Source
@@ -29,6 +30,7 @@ def search(
     sources: Iterable[Source] = (),
     pinned: str | None = None,
     live: bool = True,
+    reranking: Reranking | None = None,
 ) -> Answer:
     """Answer a question.
 
@@ -40,6 +42,7 @@ def search(
         pinned: what the index is held at, passed on into the answer.
         live: hits whose file is gone are dropped; False when reading an older version, which
             keeps them. So does a pinned index.
+        reranking: how the first hits are put in order once more, if they are.
 
     Raises:
         UsageError: ``vector`` mode without an embedder, or an impossible page.
@@ -53,7 +56,7 @@ def search(
         return Answer(snapshot.version, snapshot.pending(), pinned, (), (note,))
     while True:
         version = snapshot.version
-        answer = _answer(snapshot, question, query, embedder, sources, pinned, live)
+        answer = _answer(snapshot, question, query, embedder, sources, pinned, live, reranking)
         # A snapshot whose data was cleaned up under it moves to the newest version, once: then
         # what was read before the move is of another version.
         if snapshot.version == version:
@@ -72,13 +75,19 @@ def _answer(
     sources: Iterable[Source],
     pinned: str | None,
     live: bool,
+    reranking: Reranking | None,
 ) -> Answer:
     with ThreadPoolExecutor(max_workers=2) as pool:
         pending = pool.submit(snapshot.pending)
         ranking = rank(snapshot, question, query, embedder, pool)
     last = query.offset + query.limit
     by_name = {source.name: source for source in sources}
-    found = existing(snapshot, ranking.ranked, last + 1, by_name, live and pinned is None)
+    count = last + 1 if reranking is None else max(last + 1, FIRST)
+    found = existing(snapshot, ranking.ranked, count, by_name, live and pinned is None)
+    notes = ranking.notes
+    if reranking is not None:
+        groups, about = reranked(found.groups, found.passages, question.text, reranking)
+        found, notes = replace(found, groups=groups), notes + about
     wanted = (*question.terms, *map(collapsed, question.phrases), question.folded)
     page = found.groups[query.offset : last]
     return Answer(
@@ -86,7 +95,7 @@ def _answer(
         pending=pending.result(),
         pinned=pinned,
         hits=tuple(hit_of(group, found, wanted) for group in page),
-        notes=ranking.notes,
+        notes=notes,
         has_more=len(found.groups) > last,
     )
 

@@ -68,6 +68,8 @@ def rank(
         written = unspoken(question.text, embedder.languages)
         if written is not None:
             notes.append(f"{embedder.name} was not trained on {written}: rely on keywords.")
+            if query.mode == "hybrid":
+                weight = 0.0  # then the vectors only order what the words cannot
     elif query.mode == "hybrid":
         notes.append("Without a model, only keywords were searched.")
     by_keyword = words.result() if words is not None else KeywordLeg({})
