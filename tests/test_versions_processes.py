@@ -11,7 +11,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,10 @@ import pytest
 from lancebrain.store import Checkpoints, Store
 from lancebrain.versions import NoteRestorer, forget, history, resume, rollback
 from lancebrain.versions.problems import problems_in_time
+from tests.conftest import Ran
 from tests.indexes import Notes
+from tests.served import Process
+from tests.trees import write_tree
 
 PROJECT = Path(__file__).parent.parent
 KILLS = int(os.environ.get("LANCEBRAIN_KILLS", "12"))
@@ -47,7 +50,10 @@ with open_brain(sys.argv[1], embedder=StandIn(), look_interval_s=3600) as brain:
 SYNCER = """
 import sys
 from pathlib import Path
+from tests.conftest import Ran
 from tests.indexes import Notes
+from tests.served import Process
+from tests.trees import write_tree
 notes = Notes(Path(sys.argv[1]))
 print("ready", flush=True)
 for number in range(10_000):
@@ -61,7 +67,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from lancebrain.versions import NoteRestorer, forget, optimize, rollback
 from datetime import timedelta
+from tests.conftest import Ran
 from tests.indexes import Notes
+from tests.served import Process
+from tests.trees import write_tree
 notes = Notes(Path(sys.argv[1]))
 store, what = notes.store, sys.argv[2]
 now = lambda: datetime.now(UTC)
@@ -155,6 +164,36 @@ def test_a_server_sees_a_rollback_the_pin_and_the_way_on_at_once(notes: Notes) -
         notes.sync()
         on = ask(server, "fox")
         assert (on["paths"], on["pinned"], on["status"]) == (["notes/a.md"], None, None)
+
+
+def test_an_agents_server_sees_a_rollback_of_another_process_and_follows_files_after_it(
+    tmp_path: Path, lb: Callable[..., Ran], stand_in: None
+) -> None:
+    root = write_tree(tmp_path / "vault", {"a.md": "# A\n\nowl\n"})
+    where = ("--index", tmp_path / "index")
+    assert lb("sync", root, *where).code == 0
+    write_tree(root, {"a.md": "# A\n\nfox\n"})
+    assert lb("sync", *where).code == 0
+
+    def found(server: Process, word: str) -> tuple[bool, str | None]:
+        answer = server.call("search_knowledge", query=word)["structuredContent"]
+        return any(word in hit["text"] for hit in answer["hits"]), answer["pinned"]
+
+    with Process("serve", *where) as server:
+        server.start()
+        while server.call("index_status").get("isError"):
+            pass  # still opening it, on a busy machine
+        assert found(server, "fox") == (True, None)
+        assert lb("rollback", "latest~1", "--yes", *where).code == 0
+        assert found(server, "owl") == (True, "3")
+        assert server.call("index_status")["structuredContent"]["pinned"] == "3"
+        write_tree(root, {"a.md": "# A\n\nbee\n"})
+        assert found(server, "owl") == (True, "3")
+        assert lb("resume", *where).code == 0
+        assert found(server, "bee") == (True, None)
+        write_tree(root, {"b.md": "# B\n\nnewt\n"})
+        while found(server, "newt") != (True, None):
+            time.sleep(0.02)
 
 
 def test_a_server_follows_a_table_that_was_written_anew(notes: Notes) -> None:
