@@ -214,7 +214,7 @@ class Asking:
         filter: Filter | None = None,
         at: str | None = None,
     ) -> None:
-        """Write the chunks to a stream, see :class:`lancebrain.brain.export.ExportedChunk`.
+        """Write the chunks to a stream, see :data:`lancebrain.brain.export.COLUMNS`.
 
         Args:
             target: is written to as it goes.
@@ -226,9 +226,11 @@ class Asking:
             IndexNotFoundError: nothing was indexed yet.
             UsageError: there is no such version.
         """
-        from lancebrain.brain.export import exported_chunks, write_export
+        from lancebrain.analysis.chunks import chunks_in_pieces
+        from lancebrain.brain.export import COLUMNS, write_export
 
-        write_export(exported_chunks(self._snapshot(at), filter or Filter()), target, format)
+        pieces = chunks_in_pieces(self._snapshot(at), filter or Filter(), COLUMNS)
+        write_export(pieces, target, format)
 
     def _snapshot(self, at: str | None) -> Snapshot:
         store = self._access.store()
