@@ -49,6 +49,11 @@ SECRETS = {
     "stripe": "sk" + "_live_" + made(24),
     "gitlab": "gl" + "pat-" + made(20),
     "npm": "np" + "m_" + made(36),
+    "hugging face": "h" + "f_" + made(34, string.ascii_letters)[:-2] + "Qz",
+    "sendgrid": "S" + "G." + made(22) + "." + made(43),
+    "telegram": made(9, "23456789")[:-2] + "42:A" + "A" + made(33),
+    "digitalocean": "do" + "p_v1_" + made(64, "0123456789abcdef"),
+    "xai": "xa" + "i-" + made(80),
     "jwt": JWT,
     "private key": f"-----BEGIN RSA {'PRIVATE'} KEY-----\n{KEY}\n-----END RSA {'PRIVATE'} KEY-----",
     "private key cut off": f"-----BEGIN {'PRIVATE'} KEY-----\n{KEY}",
@@ -56,7 +61,9 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
-@pytest.mark.parametrize("around", ["Use {} now.", "KEY: '{}'", "鍵は {} です", "x\n{}\ny"])
+@pytest.mark.parametrize(
+    "around", ["Use {} now.", "KEY: '{}'", "鍵は {} です", "鍵は{}です。", "x\n{}\ny"]
+)
 def test_a_known_token_is_masked_and_what_is_around_it_stays(secret: str, around: str) -> None:
     before, after = around.split("{}")
     masked, count = mask(around.format(secret))
@@ -70,6 +77,8 @@ def test_a_known_token_is_masked_and_what_is_around_it_stays(secret: str, around
     [
         ("Authorization: Bearer {}", made(40)),
         ("curl -H 'authorization: bearer {}' api", made(32)),
+        ("接続先はpostgres://ana:{}@db.example.comです", made(12)),
+        ("環境変数DB_PASSWORD={}", made(14)),
         ("postgres://ana:{}@db.example.com:5432/ship", made(12)),
         ("redis://:{}@cache:6379", made(12)),
         ("https://example.com/cb?access_token={}&x=1", made(20)),

@@ -32,6 +32,11 @@ _Span = tuple[int, int, str]  # start, end, kind
 _BATCH_CHARACTERS = 1 << 16
 _CANDIDATE = re.compile(r"(?<![A-Za-z0-9_+=-])[A-Za-z0-9_+=-]{16}")
 """What every token has; Kingfisher is not loaded before a text has it."""
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+_START, _END = r"(?<![A-Za-z0-9_])", r"(?![A-Za-z0-9_])"
+r"""What ``\b`` is for tokens: Japanese and Chinese letters, between which no space is written, are
+word characters to ``\b``, and none to a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,30 +78,48 @@ _PATTERNS = (
     _Pattern(
         "github-token",
         ("gh", "github_pat_"),
-        re.compile(r"\b(?:gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
+        re.compile(_START + r"(?:gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
     ),
-    _Pattern("anthropic-api-key", ("sk-ant-",), re.compile(r"\bsk-ant-[A-Za-z0-9_-]{20,}")),
+    _Pattern("anthropic-api-key", ("sk-ant-",), re.compile(_START + r"sk-ant-[A-Za-z0-9_-]{20,}")),
     _Pattern(
         "api-key",
         ("sk-",),
-        re.compile(r"\bsk-(?:[a-z0-9]+-)?[A-Za-z0-9_-]*[A-Za-z0-9]{20}[A-Za-z0-9_-]*"),
+        re.compile(_START + r"sk-(?:[a-z0-9]+-)?[A-Za-z0-9_-]*[A-Za-z0-9]{20}[A-Za-z0-9_-]*"),
     ),
-    _Pattern("slack-token", ("xox",), re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{20,}")),
-    _Pattern("npm-token", ("npm_",), re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
+    _Pattern("slack-token", ("xox",), re.compile(_START + r"xox[abeoprs]-[A-Za-z0-9-]{20,}")),
+    _Pattern("npm-token", ("npm_",), re.compile(_START + r"npm_[A-Za-z0-9]{36}" + _END)),
+    _Pattern(
+        "sendgrid-api-key",
+        ("SG.",),
+        re.compile(_START + r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}" + _END),
+    ),
+    _Pattern(
+        "telegram-bot-token",
+        (":AA",),
+        re.compile(_START + r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}" + _END),
+    ),
+    _Pattern(
+        "digitalocean-token", ("_v1_",), re.compile(_START + r"do[opr]_v1_[a-f0-9]{64}" + _END)
+    ),
+    _Pattern("xai-api-key", ("xai-",), re.compile(_START + r"xai-[A-Za-z0-9]{80}" + _END)),
     _Pattern(
         "jwt",
         ("eyJ",),
-        re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{16,}"),
+        re.compile(_START + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{16,}"),
     ),
     _Pattern(
         "bearer-token",
         ("earer",),
-        re.compile(r"\b[Bb]earer\s+(?P<secret>(?=[A-Za-z_.~+/-]*\d)[A-Za-z0-9_.~+/-]{20,}=*)"),
+        re.compile(
+            _START + r"[Bb]earer\s+(?P<secret>(?=[A-Za-z_.~+/-]*[0-9])[A-Za-z0-9_.~+/-]{20,}=*)"
+        ),
     ),
     _Pattern(
         "url-password",
         ("://",),
-        re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@\"'<>`]*:(?P<secret>[^\s/@\"'<>`]{3,})@[\w\[]"),
+        re.compile(
+            _START + r"[a-z][a-z0-9+.-]*://[^\s/:@\"'<>`]*:(?P<secret>[^\s/@\"'<>`]{3,})@[\w\[]"
+        ),
     ),
     _Pattern(
         "url-password",
@@ -110,7 +133,8 @@ _PATTERNS = (
         "assigned-secret",
         ("PASSW", "SECRET", "TOKEN", "API_KEY", "APIKEY"),
         re.compile(
-            r"\b(?:[A-Z][A-Z0-9]*_)*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY)(?:_[A-Z0-9]+)*="
+            _START
+            + r"(?:[A-Z][A-Z0-9]*_)*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY)(?:_[A-Z0-9]+)*="
             r"[\"']?(?P<secret>(?=[^\s\"'`]*\d)[^\s\"'`;()]{8,})"
         ),
     ),
@@ -209,15 +233,18 @@ def _found_by_name(text: str, patterns: Iterable[_Pattern]) -> list[_Span]:
 
 
 def _found_by_rules(text: str) -> list[_Span]:
-    data = text.encode("utf-8", "replace")
-    spans: list[_Span] = []
-    for finding in _scanner().scan(data):
-        if finding.visible:
-            start, end = finding.location["start_offset"], finding.location["end_offset"]
-            if not text.isascii():
-                start, end = (len(data[:place].decode("utf-8", "ignore")) for place in (start, end))
-            spans.append((start, end, finding.rule_id.rpartition(".")[2]))
-    return spans
+    # Tokens are ASCII, and to the rules a letter beside one is a part of it, in any script. With a
+    # byte for each character, the places of bytes are those of characters.
+    plain = _NOT_ASCII.sub(" ", text).encode()
+    return [
+        (
+            finding.location["start_offset"],
+            finding.location["end_offset"],
+            finding.rule_id.rpartition(".")[2],
+        )
+        for finding in _scanner().scan(plain)
+        if finding.visible
+    ]
 
 
 @cache

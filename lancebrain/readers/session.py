@@ -49,7 +49,7 @@ FORMATS = {
 
 HEAD_BYTES = 1 << 16
 """First bytes by which a format knows its own."""
-VERSION = 1
+VERSION = 2
 """Raised when documents of logs are to be read anew."""
 
 
