@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from . import indices
 from .garbage import collect
 from .joining import Piece, join, pieces_of, to_join
+from .memory import give_back
 from .retention import drop_versions
 from .schema import TOMBSTONES
 
@@ -187,6 +188,7 @@ def _refresh(table: Table) -> list[str]:
 
 
 def _optimize(table: Table) -> None:
+    give_back()  # a compaction holds much of the table
     # No age: which versions go is decided by ``retention``, since LanceDB refuses to clean up
     # anything once a tagged version is older than the age it is given.
     table.optimize(cleanup_older_than=_NEVER, delete_unverified=True)

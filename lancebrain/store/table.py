@@ -270,7 +270,6 @@ class Store(OpenIndex):
         """The newest version to change without changing what it holds; recorded if it moved."""
         started = time.monotonic()
         with self._writing(doing), self._handles.writer.durably() as table:
-            give_back()  # building an index is where memory peaks
             before = table.version
             yield table
             after = int(table.version)
