@@ -94,6 +94,9 @@ SILENT: dict[str, Record] = {
     "task note": LOG.user("<task-notification>\n<result>NO</result>\n</task-notification>"),
     "interrupted": LOG.user([text("[Request interrupted by user for tool use] NO")]),
     "stop hook": LOG.user("Stop hook feedback:\nNO"),
+    "compaction without its mark": LOG.user(
+        "This session is being continued from a previous conversation that ran out of context. NO"
+    ),
     "teammate": LOG.user('<teammate-message from="b">NO</teammate-message>'),
     "command without arguments": LOG.user(
         "<command-name>/model</command-name>\n<command-message>NO</command-message>\n"

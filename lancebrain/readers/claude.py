@@ -178,6 +178,7 @@ _DROPPED_STARTS = (
     "<teammate-message",
     "[Request interrupted by user",
     "Stop hook feedback:",
+    "This session is being continued from a previous conversation",  # marked in most versions
 )
 _COMMAND_STARTS = ("<command-name>", "<command-message>", "<command-args>")
 _COMMAND_NAME = re.compile(r"<command-name>\s*/?(.*?)\s*</command-name>", re.DOTALL)
