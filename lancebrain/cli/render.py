@@ -113,6 +113,11 @@ def print_report(
     about = ("  " + " · ".join(details), "dim")
     front.out.print(Text.assemble(would, what, about), soft_wrap=True)
     print_problems(front, report.problems, every=False)
+    if not (changes or report.unchanged or report.problems):
+        front.remark(
+            "There are no notes or texts there. Session logs want to be named: "
+            "lancebrain sources add FOLDER --kind claude"
+        )
 
 
 def print_status(front: Front, status: Status, *, every_problem: bool) -> None:
