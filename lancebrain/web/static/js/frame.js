@@ -15,8 +15,8 @@ export const VIEW_NAMES = ["search", "timeline", "map", "health"];
 export function rail(root) {
   const links = VIEW_NAMES.map((view, at) => h("a", { data: { view }, href: "/", "aria-keyshortcuts": String(at + 1) }, icon(view), h("span", {}, t(`view.${view}`))));
   const lamp = h("span", { class: "lamp" });
-  const words = h("span", {});
-  const status = h("a", { class: "state", href: "/health", role: "status" }, lamp, words);
+  const words = h("span", { role: "status" });
+  const status = h("a", { class: "state", href: "/health" }, lamp, words);
   put(
     root,
     root.querySelector(".brand") ?? null,
@@ -28,7 +28,8 @@ export function rail(root) {
     const { kind, text } = stateOf(state);
     lamp.dataset.kind = kind;
     words.textContent = text;
-    status.title = state.beat?.why ?? "";
+    if (state.beat?.why) status.title = state.beat.why;
+    else status.removeAttribute("title");
   }
   onBeat(show);
   setInterval(show, 20_000);

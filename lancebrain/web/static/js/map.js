@@ -14,6 +14,7 @@ import { amount, t } from "./words.js";
 const LIT = 60;
 const GROUPS = 12;
 const DRAG_PX = 4;
+const FAR_PX = 100_000;
 
 /** The view; see main.js. */
 export function mapView(root) {
@@ -21,6 +22,8 @@ export function mapView(root) {
   let map = null;
   let points = null;
   let hidden = new Set();
+  let hits = [];
+  let terms = [];
   let lit = [];
   let isEnded = false;
 
@@ -60,28 +63,27 @@ export function mapView(root) {
       cover.hidden = true;
       group();
       canvas.setAttribute("aria-label", t("map.canvas.of", { count: map.count }));
-      ask(searchOf(asked, { limit: LIT }));
+      light();
     } catch (error) {
       put(cover, error.kind ? failure(error, () => load()) : h("p", { class: "hint" }, t("map.no-webgl")));
     }
   });
 
+  // The question is answered whether the map is there yet or not.
   const ask = latest(async (question, isStale) => {
-    if (!question) {
-      light([], [], []);
-      return;
-    }
     try {
-      const { answer, terms } = await get("/api/search", question);
+      const found = question && (await get("/api/search", question));
       if (isStale() || isEnded) return;
-      light(answer.hits, terms, answer.hits.map((hit) => (map ? map.find(hit.id) : -1)));
+      [hits, terms] = found ? [found.answer.hits, found.terms] : [[], []];
+      light();
     } catch (error) {
       put(told);
       put(list, h("li", {}, failure(error)));
     }
   });
 
-  function light(hits, terms, numbers) {
+  function light() {
+    const numbers = hits.map((hit) => (map ? map.find(hit.id) : -1));
     lit = numbers.filter((number) => number >= 0);
     points?.light(lit);
     put(told, asked.get("q") ? (hits.length ? t("map.lit", { count: hits.length }) : t("search.nothing")) : map ? t("map.count", { count: map.count }) : "");
@@ -166,9 +168,8 @@ export function mapView(root) {
     tip.dataset.number = number;
     put(tip, h("strong", { lang: languageOf(map.title[document]) }, visible(map.title[document] || map.path[document])), h("small", { class: "path" }, visible(map.path[document])));
     tip.hidden = false;
-    const stage = canvas.getBoundingClientRect();
-    tip.style.setProperty("--left", `${Math.max(8, Math.min(stage.width - 296, left + 14))}px`);
-    tip.style.setProperty("--top", `${Math.max(8, Math.min(stage.height - 150, top + 14))}px`);
+    tip.style.setProperty("--x", `${left}px`);
+    tip.style.setProperty("--y", `${top}px`);
     describe(number);
   }
 
@@ -234,7 +235,7 @@ export function mapView(root) {
     else if (event.key === "-") points.zoom(1 / 1.4);
     else if (event.key === "0") points.fit();
     else if (event.key === "Enter") {
-      const number = points.nearest(canvas.clientWidth / 2, canvas.clientHeight / 2, 200);
+      const number = points.nearest(canvas.clientWidth / 2, canvas.clientHeight / 2, FAR_PX);
       if (number >= 0) change({ open: map.id(number), tab: null });
     } else return;
     event.preventDefault();
@@ -267,7 +268,7 @@ export function mapView(root) {
         hidden = new Set();
         group();
       }
-      if (map && JSON.stringify(searchOf(asked)) !== before) ask(searchOf(asked, { limit: LIT }));
+      if (JSON.stringify(searchOf(asked)) !== before || !map) ask(searchOf(asked, { limit: LIT }));
       for (const link of list.querySelectorAll("a.hit-link")) setCurrent(link, link.parentElement.dataset.id === asked.get("open"));
     },
     focus: () => field.focus(),
