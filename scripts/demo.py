@@ -1,4 +1,4 @@
-"""A tour in ten seconds: index a small vault, ask it in three languages, edit a note.
+"""A tour in ten seconds: index a small vault, ask it in three languages, edit a note, go back.
 
 Run by ``make demo``. Everything happens in a temporary folder; nothing of yours is touched.
 """
@@ -29,6 +29,8 @@ QUESTIONS = (
 WORDS = ("WHK-4031", "缬沙坦")
 EDITED = "work/runbooks/Label printers.md"
 BEFORE = "# Label printers"
+SPARE = "where is the spare printer"
+CHECKPOINT = "before-the-edit"
 ADDED = "\n\nThe spare Zebra printer stands in the lost property room, under the umbrellas."
 
 out = Console(highlight=False, emoji=False)
@@ -65,6 +67,7 @@ def tour(brain: lancebrain.Brain, vault: Path) -> None:
         ask(brain, word, "an exact word")
 
     heading("4. Edit one note")
+    brain.checkpoint(CHECKPOINT, look=False)
     note = vault / EDITED
     text = note.read_text(encoding="utf-8")
     note.write_text(text.replace(BEFORE, BEFORE + ADDED, 1), encoding="utf-8")
@@ -74,9 +77,34 @@ def tour(brain: lancebrain.Brain, vault: Path) -> None:
         f"[bold]{report.embedded} chunk embedded[/], {report.rows_written} rows written, "
         f"{report.seconds * 1000:.0f} ms"
     )
-    ask(brain, "where is the spare printer", "right after the save")
+    ask(brain, SPARE, "right after the save")
     nothing = brain.sync()
     out.print(f"A sync with nothing to do: {nothing.seconds * 1000:.0f} ms, nothing written")
+
+    heading("5. Go back in time")
+    go_back(brain, note)
+
+
+def go_back(brain: lancebrain.Brain, note: Path) -> None:
+    """Roll back and on again; delete the note, and bring it back."""
+    started = time.monotonic()
+    done = brain.rollback(CHECKPOINT)
+    out.print(
+        f"Rolled back from version {done.version_before} to {CHECKPOINT!r}, "
+        f"{(time.monotonic() - started) * 1000:.0f} ms; the files are as they were"
+    )
+    ask(brain, SPARE, "the index as before the edit")
+    report = brain.resume()
+    out.print(
+        f"Resumed: {report.changed} note changed, [bold]{report.embedded} chunks embedded[/], "
+        "as its vectors are known"
+    )
+    before = note.read_bytes()
+    note.unlink()
+    report = brain.sync()
+    brain.restore(note)
+    same = "byte for byte" if note.read_bytes() == before else "with other bytes"
+    out.print(f"Deleted the note: {report.removed} removed. Restored it: it is back, {same}")
 
 
 def heading(text: str) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lancebrain.cli.front import Front
 
 _FEW_PROBLEMS = 10
+_MANY_REMOVED = 5
 _INDENT = 3
 _STATE_STYLE = {"ok": "green", "empty": "yellow", "missing": "red", "unreadable": "red"}
 
@@ -112,6 +113,8 @@ def print_report(
     details.append(f"{report.seconds:.1f} s")
     about = ("  " + " · ".join(details), "dim")
     front.out.print(Text.assemble(would, what, about), soft_wrap=True)
+    if report.removed >= _MANY_REMOVED and not dry_run:
+        front.remark("If that was a mistake: lancebrain restore FOLDER/ brings the notes back.")
     print_problems(front, report.problems, every=False)
     if not (changes or report.unchanged or report.problems):
         front.remark(
