@@ -4,8 +4,8 @@ LanceDB's own compaction writes the whole table anew, and every older version th
 keeps all of it once more: twenty checkpoints would be twenty copies. Here rows of small pieces
 are written once more, under their keys, which puts them into one piece and takes them out of the
 small ones. Pieces are joined with others of about their size, so that a row is written anew some
-four times in its life and there are never more than a few dozen pieces (as in log-structured
-merge trees).
+three times in its life and there are never more than a few dozen small pieces (as in
+log-structured merge trees).
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from .memory import give_back
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 _BASE = 8
 """Pieces of a size class have up to so many times the rows of the smallest."""
-_ROWS_A_WRITE = 20_000
+_FULL_ROWS = 8_000
+"""Of a piece that is joined no further: writing 20,000 rows of 512 dimensions takes 210 MB."""
 _WASTED_ROWS = 10_000
 """Rows that are gone take room in a piece; from so many on, and half of it, it is written anew."""
 ROW_ID_BITS = 32
@@ -66,7 +69,8 @@ def to_join(pieces: Sequence[Piece], *, tiny: int, alike: int) -> list[Piece]:
     """
     classes: defaultdict[int, list[Piece]] = defaultdict(list)
     for piece in pieces:
-        classes[_size_class(piece.rows)].append(piece)
+        if piece.rows < _FULL_ROWS:
+            classes[_size_class(piece.rows)].append(piece)
     joined: list[Piece] = []
     for size in range(max(classes, default=0) + 1):
         # What was joined of the classes below is one more of this one.
@@ -86,6 +90,7 @@ def join(table: Table, pieces: Collection[Piece]) -> None:
     ids = ids[np.isin(ids >> ROW_ID_BITS, numbers)]
     columns = table.schema.names
     for part in _parts(ids):
+        give_back()
         rows = table.take_row_ids(part).to_arrow().select(columns)
         merge = table.merge_insert(list(_KEY)).when_matched_update_all()
         merge.execute(_unique(rows), on_bad_vectors="null")
@@ -105,8 +110,8 @@ def _row_ids(table: Table) -> NDArray[np.uint64]:
 
 
 def _parts(ids: NDArray[np.uint64]) -> Iterator[list[int]]:
-    for at in range(0, len(ids), _ROWS_A_WRITE):
-        yield ids[at : at + _ROWS_A_WRITE].tolist()
+    for at in range(0, len(ids), _FULL_ROWS):
+        yield ids[at : at + _FULL_ROWS].tolist()
 
 
 def _unique(rows: pa.Table) -> pa.Table:
