@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install --constraint
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-quick check lint format constraints clean
+.PHONY: help demo test test-quick check lint format constraints bundle clean
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -44,6 +44,9 @@ constraints: $(VENV)/.installed-dev ## Write constraints.txt anew from the envir
 	@sed -n '/^#/p' constraints.txt > $(VENV)/constraints.txt
 	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+.*//' >> $(VENV)/constraints.txt
 	@mv $(VENV)/constraints.txt constraints.txt
+
+bundle: $(VENV)/.installed ## Pack the server as one file for programs that install such: dist/*.mcpb
+	@$(BIN)/python scripts/bundle.py
 
 clean: ## Remove the environment and every cache
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

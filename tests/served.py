@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -73,11 +73,20 @@ async def eventually(holds: Callable[[], Awaitable[bool]], *, within_s: float = 
 
 
 class Process:
-    """A server as a process of its own, spoken to line by line as the older protocol is."""
+    """A server as a process of its own, spoken to line by line as the older protocol is.
 
-    def __init__(self, *arguments: object, env: Mapping[str, str] | None = None) -> None:
+    Args:
+        program: what Python runs.
+    """
+
+    def __init__(
+        self,
+        *arguments: object,
+        program: Sequence[object] = ("-m", "lancebrain"),
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "lancebrain", *map(str, arguments)],
+            [sys.executable, *map(str, (*program, *arguments))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
