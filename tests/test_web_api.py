@@ -224,6 +224,7 @@ def test_every_chunk_with_a_vector_is_a_point_of_the_map(page: Page, client: htt
     assert header["count"] == _get(client, "status")["chunks"]
     assert header["version"] == _get(client, "status")["version"]
     assert dict(zip(header["documents"], header["titles"], strict=True))["notes/tea.md"] == "Tea"
+    assert sum(topic["count"] for topic in header["topics"]) == header["count"]
     passage = _get(client, "passage", id=sorted(ids)[0])
     assert passage["text"]
 

@@ -30,7 +30,24 @@ if TYPE_CHECKING:
     from lancebrain.brain import Brain
 
 _SIDE = 65_535
+_WORDS_A_TOPIC = 2
 _ALIGNMENT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a group of points is about.
+
+    Attributes:
+        words: that tell it from the others.
+        count: of its points.
+        x, y: their middle, as of a point.
+    """
+
+    words: Sequence[str]
+    count: int
+    x: int
+    y: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +59,7 @@ class MapHeader:
         count: of the points.
         documents: paths, in the order of their numbers; the source is a path's first part.
         titles, domains: of the documents, likewise.
+        topics: what large groups of points are about.
     """
 
     version: int
@@ -49,6 +67,7 @@ class MapHeader:
     documents: Sequence[str]
     titles: Sequence[str]
     domains: Sequence[str]
+    topics: Sequence[Topic]
 
 
 def draw_map(brain: Brain, version: int) -> bytes:
@@ -56,38 +75,65 @@ def draw_map(brain: Brain, version: int) -> bytes:
     import numpy as np
     import pyarrow.compute as pc
 
-    chunks, places = brain.projection(("path", "chunk_index", "domain", "title"))
+    found = brain.analyze.map()
+    chunks = found.table
     coded = pc.dictionary_encode(chunks["path"].combine_chunks())
     numbers = coded.indices.to_numpy(zero_copy_only=False).astype("<u4")
     first_rows = np.unique(numbers, return_index=True)[1]
-    of_documents = chunks.take(first_rows)
+    places = np.stack([_on_side(chunks[axis].to_numpy()) for axis in ("x", "y")], axis=1)
     header = MapHeader(
         version=version,
         count=len(chunks),
         documents=coded.dictionary.to_pylist(),
-        titles=[title or "" for title in of_documents["title"].to_pylist()],
-        domains=of_documents["domain"].to_pylist(),
+        titles=_titles(brain, coded.dictionary.to_pylist()),
+        domains=chunks["domain"].take(first_rows).to_pylist(),
+        topics=_topics(found.chart.colour_names, chunks["topic"].to_numpy(), places),
     )
     return _packed(header, chunks["chunk_index"], numbers, places)
+
+
+def _titles(brain: Brain, paths: Sequence[str]) -> list[str]:
+    documents = brain.documents(("path", "title"))
+    titles = dict(zip(documents["path"].to_pylist(), documents["title"].to_pylist(), strict=True))
+    return [titles.get(path) or "" for path in paths]
+
+
+def _topics(
+    names: Sequence[str], topic_of: NDArray[np.int64], places: NDArray[np.uint16]
+) -> list[Topic]:
+    """Topics where most of their points are; a point's topic counts from 1."""
+    import numpy as np
+
+    topics = []
+    for number, name in enumerate(names, 1):
+        own = places[topic_of == number]
+        if len(own):
+            x, y = np.median(own, axis=0).round().astype(int).tolist()
+            topics.append(Topic(name.split(", ")[:_WORDS_A_TOPIC], len(own), x, y))
+    return topics
+
+
+def _on_side(places: NDArray[np.float32]) -> NDArray[np.uint16]:
+    on_side: NDArray[np.uint16] = ((places + 1) / 2 * _SIDE).round().clip(0, _SIDE).astype("<u2")
+    return on_side
 
 
 def _packed(
     header: MapHeader,
     chunk_indexes: pa.ChunkedArray,
     documents: NDArray[np.uint32],
-    places: NDArray[np.float32],
+    places: NDArray[np.uint16],
 ) -> bytes:
     told = to_json(header).encode("utf-8", "replace")
     told += b" " * (-(len(told) + 4) % _ALIGNMENT)
-    on_side = ((places + 1) / 2 * _SIDE).round().clip(0, _SIDE).astype("<u2")
     return b"".join(
         (
             struct.pack("<I", len(told)),
             told,
             chunk_indexes.to_numpy().astype("<f8").tobytes(),
             documents.tobytes(),
-            on_side[:, 0].tobytes(),
-            on_side[:, 1].tobytes(),
+            places[:, 0].tobytes(),
+            places[:, 1].tobytes(),
         )
     )
 

@@ -18,7 +18,7 @@ export function chips(asked) {
       h(
         "button",
         { type: "button", class: "chip", "aria-label": t("filter.remove", { what: `${t(`filter.${name}`)} ${value}` }), on: { click: () => change(without(asked, name, value)) } },
-        h("span", { class: "chip-name" }, t(`filter.${name}`)),
+        h("span", { class: "chip-name" }, t(name === "since" && QUICK.includes(value) ? "filter.time" : `filter.${name}`)),
         visible(shownValue(name, value)),
         icon("close"),
       ),
@@ -28,7 +28,7 @@ export function chips(asked) {
 }
 
 function shownValue(name, value) {
-  return name === "role" ? t(`role.${value}`) : (name === "since" || name === "until") && QUICK.includes(value) ? t(`ago.${value}`) : value;
+  return name === "role" ? t(`role.${value}`) : name === "since" && QUICK.includes(value) ? t(`ago.${value}`) : value;
 }
 
 /** The panel; it fills itself with what there is to choose from. */

@@ -7,7 +7,7 @@ import { afterPause, h, languageOf, latest, put, visible } from "./dom.js";
 import { failure, waiting } from "./frame.js";
 import { hitItem, moveInList, setCurrent } from "./hits.js";
 import { icon } from "./icons.js";
-import { Points } from "./points.js";
+import { Points, SIDE } from "./points.js";
 import { searchOf } from "./questions.js";
 import { amount, t } from "./words.js";
 
@@ -32,6 +32,7 @@ export function mapView(root) {
   const list = h("ol", { class: "hits compact" });
   const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": t("map.canvas"), "aria-describedby": "map-keys" });
   const tip = h("div", { class: "tip", hidden: true });
+  const labels = h("div", { class: "map-labels", "aria-hidden": "true" });
   const legend = h("div", { class: "legend", role: "group", "aria-label": t("map.legend") });
   const cover = h("div", { class: "map-cover" }, waiting(t("map.drawing")));
   const fresh = h("button", { type: "button", class: "firm", hidden: true, on: { click: () => load() } }, icon("refresh"), t("map.fresh"));
@@ -43,7 +44,7 @@ export function mapView(root) {
     h(
       "div",
       { class: "map" },
-      h("div", { class: "map-stage" }, canvas, tip, cover, h("div", { class: "map-buttons" }, buttons.map(([drawing, label, act]) => h("button", { type: "button", class: "round", "aria-label": t(label), title: t(label), on: { click: act } }, icon(drawing)))), h("p", { class: "unseen", id: "map-keys" }, t("map.keys"))),
+      h("div", { class: "map-stage" }, canvas, labels, tip, cover, h("div", { class: "map-buttons" }, buttons.map(([drawing, label, act]) => h("button", { type: "button", class: "round", "aria-label": t(label), title: t(label), on: { click: act } }, icon(drawing)))), h("p", { class: "unseen", id: "map-keys" }, t("map.keys"))),
       h("div", { class: "map-side" }, h("form", { class: "question", on: { submit: (event) => event.preventDefault() } }, icon("search"), field), told, fresh, list, legend),
     ),
   );
@@ -59,7 +60,8 @@ export function mapView(root) {
         put(cover, h("p", { class: "hint" }, t("map.empty")));
         return;
       }
-      points ??= new Points(canvas, hideTip);
+      points ??= new Points(canvas, follow);
+      drawLabels();
       cover.hidden = true;
       group();
       canvas.setAttribute("aria-label", t("map.canvas.of", { count: map.count }));
@@ -143,6 +145,31 @@ export function mapView(root) {
       colours[group] = [...rgb(getComputedStyle(swatch).backgroundColor), hidden.has(group) ? 0 : 0.78];
     }
     points.paint(colours, [...rgb(getComputedStyle(root).color), 1]);
+  }
+
+  // What the groups are about.
+
+  let named = [];
+
+  function drawLabels() {
+    named = map.topics.map(({ words, x, y }) => ({ x: x / SIDE, y: y / SIDE, node: h("span", { lang: languageOf(words.join("")) }, visible(words.join(" · "))) }));
+    put(labels, named.map(({ node }) => node));
+    for (const one of named) [one.width, one.height] = [one.node.offsetWidth, one.node.offsetHeight];
+  }
+
+  /** The view has moved: labels go with it, the larger groups' first; none covers another. */
+  function follow() {
+    hideTip();
+    const taken = [];
+    for (const { x, y, node, width, height } of named) {
+      const [middle, line] = points.toCanvas(x, y);
+      const [left, top] = [middle - width / 2, line - height / 2];
+      const isFree = taken.every((other) => left > other.right || left + width < other.left || top > other.bottom || top + height < other.top);
+      node.classList.toggle("is-shown", isFree);
+      if (!isFree) continue;
+      taken.push({ left: left - 6, right: left + width + 6, top: top - 3, bottom: top + height + 3 });
+      node.style.setProperty("transform", `translate(${Math.round(left)}px, ${Math.round(top)}px)`);
+    }
   }
 
   // Pointing.
@@ -297,6 +324,7 @@ function unpacked(bytes) {
   return {
     version: header.version,
     count: header.count,
+    topics: header.topics,
     document,
     x,
     y,

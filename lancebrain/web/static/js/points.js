@@ -34,7 +34,7 @@ void main() {
   shown = vec4(own * alpha, alpha);
 }`;
 const CELLS = 128;
-const SIDE = 65_535;
+export const SIDE = 65_535;
 const MOST_ZOOM = 400;
 const MARGIN = 0.94;
 

@@ -11,7 +11,7 @@ import { icon } from "./icons.js";
 import { MODES, activeFilters, searchOf } from "./questions.js";
 import { ago, amount, t } from "./words.js";
 
-const TYPING_MS = 120;
+const TYPING_MS = 60;
 const PAGE = 20;
 
 /** The view; see main.js. */
