@@ -1,0 +1,335 @@
+"""Models: what indexing costs beside the model itself, the first question, changing the model.
+
+throughput FOLDER MODEL...   filling in vectors, beside the engine's own best on the same texts
+first INDEX...               the first question of a process, beside loading the model
+migrate FOLDER               a change of the model, in processes that are killed
+threads FOLDER MODEL...      texts a second by number of threads, alone and on a busy machine
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import lancebrain
+from benchmarks.measure import say
+from lancebrain.embedders import Embedder, EngineOptions, load_embedder
+from lancebrain.embedders.measuring import measure
+from lancebrain.store import Store
+from lancebrain.sync.embedding import sample_texts
+
+_FIRST, _SECOND = "benchmarks.models:First", "benchmarks.models:Second"
+_LOG, _SECONDS = "BENCH_LOG", "BENCH_SECONDS_A_TEXT"
+
+
+class First:
+    """Vectors made of a hash of the text, for next to nothing."""
+
+    fingerprint = "bench-first/64"
+    dim = 64
+    fusion_weight = 0.4
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See :class:`lancebrain.embedders.base.Embedder`."""
+        out = np.empty((len(texts), self.dim), np.float32)
+        for row, text in enumerate(texts):
+            digest = hashlib.sha256(f"{self.fingerprint} {text}".encode("utf-8", "replace"))
+            seed = int.from_bytes(digest.digest()[:8], "big")
+            out[row] = np.random.default_rng(seed).standard_normal(self.dim)
+        out /= np.linalg.norm(out, axis=1, keepdims=True)
+        return out
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """See :class:`lancebrain.embedders.base.Embedder`."""
+        vector: NDArray[np.float32] = self.embed_passages([text])[0]
+        return vector
+
+
+class Second(First):
+    """Another one, which notes each text that it embedded in a file."""
+
+    fingerprint = "bench-second/96"
+    dim = 96
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See :class:`lancebrain.embedders.base.Embedder`."""
+        vectors = super().embed_passages(texts)
+        time.sleep(float(os.environ.get(_SECONDS, "0")) * len(texts))
+        if _LOG in os.environ:
+            with Path(os.environ[_LOG]).open("a", encoding="ascii") as log:
+                log.writelines(
+                    hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() + "\n"
+                    for text in texts
+                )
+        return vectors
+
+
+def main(argv: list[str]) -> int:
+    """See the module."""
+    parser = argparse.ArgumentParser(
+        prog="bench.py models",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("what", choices=("throughput", "first", "migrate", "threads"))
+    parser.add_argument("arguments", nargs="+", metavar="ARGUMENT")
+    parser.add_argument("--texts", type=int, default=200, help="of throughput and threads")
+    parser.add_argument("--runs", type=int, default=3, help="of first")
+    parser.add_argument("--kills", type=int, default=10, help="of migrate")
+    parser.add_argument("--seconds", type=float, default=60.0, help="that a change is to take")
+    options = parser.parse_args(argv)
+    folder, *models = options.arguments
+    if options.what == "throughput":
+        _throughput(Path(folder), models, options.texts)
+    elif options.what == "threads":
+        _threads(Path(folder), models, options.texts)
+    elif options.what == "first":
+        for index in options.arguments:
+            _first_question(Path(index), options.runs)
+    else:
+        return _migrate(Path(folder), options.kills, options.seconds)
+    return 0
+
+
+def _throughput(folder: Path, models: Sequence[str], count: int) -> None:
+    print("| model | texts | own best, texts/s | filling in, texts/s | ratio | ratio of CPU time |")
+    print("|---|---|---|---|---|---|")
+    for model in models:
+        with tempfile.TemporaryDirectory() as scratch:
+            notes = _some_notes(folder, Path(scratch) / "notes", count)
+            with lancebrain.open(Path(scratch) / "index", model=model, sources=[]) as brain:
+                embedder = load_embedder(model, EngineOptions(index=Path(scratch) / "index"))
+                _text_first(brain, notes)
+                store = brain._access.store()
+                texts = [text for _, text in sample_texts(store.snapshot(), 10**9)]
+                embedder.embed_passages(texts[:4])
+                own = _timed(partial(_own_best, embedder, sorted(texts, key=len)))
+                brain._access.embedder_of(store.info).embed_passages(texts[:4])
+                filling = _timed(brain._access.engine().backfill)
+        print(
+            f"| {model} | {len(texts)} | {len(texts) / own[0]:.1f} | {len(texts) / filling[0]:.1f} "
+            f"| {own[0] / filling[0]:.2f} | {own[1] / filling[1]:.2f} |",
+            flush=True,
+        )
+
+
+def _text_first(brain: lancebrain.Brain, notes: Path) -> None:
+    brain.add_source(notes)
+    brain._access.reload()
+    brain._access.made_store()
+    brain._access.engine().sync(fill=False)
+
+
+def _own_best(embedder: Embedder, texts: Sequence[str]) -> None:
+    """The engine's own way with many texts, the best that there is."""
+    engine: Any = getattr(embedder, "_engine", None) or getattr(embedder, "_model", None)
+    if hasattr(engine, "encode_document"):
+        engine.encode_document(list(texts), batch_size=8, normalize_embeddings=True)
+    elif hasattr(engine, "passage"):
+        engine.passage(list(texts))
+    elif hasattr(engine, "encode"):
+        for at in range(0, len(texts), 32):
+            engine.encode(list(texts[at : at + 32]))
+    else:
+        embedder.embed_passages(texts)
+
+
+def _timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds, and seconds of processor time."""
+    started, cpu_started = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - started, time.process_time() - cpu_started
+
+
+def _some_notes(folder: Path, into: Path, chunks: int) -> Path:
+    """Copies of files until there are about so many chunks."""
+    into.mkdir()
+    files = sorted(folder.rglob("*.md"))
+    random.Random(7).shuffle(files)
+    left = chunks * 500
+    for number, file in enumerate(files):
+        data = file.read_bytes()
+        if left <= 0:
+            break
+        left -= len(data)
+        (into / f"{number}.md").write_bytes(data)
+    return into
+
+
+_LOAD = """
+import sys, time
+started = time.perf_counter()
+import lancebrain
+with lancebrain.open(sys.argv[1]) as brain:
+    if sys.argv[2] == "load":
+        brain._access.load_ahead()
+    else:
+        brain.search("where was the key put", limit=3)
+    print(time.perf_counter() - started)
+"""
+
+
+def _first_question(index: Path, runs: int) -> None:
+    times: dict[str, list[float]] = {"load": [], "search": []}
+    for _ in range(runs):
+        for what, seen in times.items():
+            done = subprocess.run(
+                [sys.executable, "-c", _LOAD, str(index), what],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            seen.append(float(done.stdout))
+    load, search = (statistics.median(seen) for seen in times.values())
+    print(
+        f"{index}: opening and loading {load:.2f} s, the first answer after {search:.2f} s: "
+        f"{search / load:.2f} x",
+        flush=True,
+    )
+
+
+def _migrate(folder: Path, kills: int, seconds: float) -> int:
+    with tempfile.TemporaryDirectory() as scratch:
+        index, log = Path(scratch) / "index", Path(scratch) / "log"
+        with lancebrain.open(index, model=_FIRST) as brain:
+            report = brain.sync([folder])
+            chunks = len(brain._access.store().snapshot().chunk_hashes())
+            say(f"{report.added} documents, {chunks} texts")
+            seconds_a_text = seconds / chunks
+            asked = _killed(brain, index, log, chunks, kills, seconds_a_text)
+            started = time.perf_counter()
+            process = _using(index, log, seconds_a_text)
+            asked += _asked_until(brain, lambda: process.poll() is not None)
+            say(f"the last one took {time.perf_counter() - started:.1f} s")
+            if process.returncode:
+                print(f"it ended with {process.returncode}")
+                return 1
+        embedded = Counter(log.read_text(encoding="ascii").split())
+        differ = _differs(index, folder)
+        print(
+            f"{chunks} texts, killed {kills} times: {asked} questions answered, "
+            f"{embedded.total() - len(embedded)} texts embedded twice, "
+            f"{differ} rows differ from a fresh index"
+        )
+        return int(bool(differ) or embedded.total() > len(embedded))
+
+
+def _killed(
+    brain: lancebrain.Brain, index: Path, log: Path, chunks: int, kills: int, seconds: float
+) -> int:
+    """Kill the change again and again; how many questions were answered meanwhile."""
+    store, asked = Store.open(index), 0
+    for kill in range(1, kills + 1):
+        process = _using(index, log, seconds)
+        wanted = chunks * kill // (kills + 1)
+
+        def is_there(wanted: int = wanted) -> bool:
+            return len(store.staged.hashes(Second.fingerprint)) >= wanted
+
+        asked += _asked_until(brain, is_there)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        say(f"killed at {len(store.staged.hashes(Second.fingerprint))} of {chunks}")
+    return asked
+
+
+def _using(index: Path, log: Path, seconds: float) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "lancebrain", "model", "use", _SECOND, "--index", str(index)],
+        env=os.environ
+        | {
+            "PYTHONPATH": str(Path(__file__).parents[1]),
+            "LANCEBRAIN_MODEL": _SECOND,
+            _LOG: str(log),
+            _SECONDS: str(seconds),
+        },
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _asked_until(brain: lancebrain.Brain, is_over: Callable[[], bool]) -> int:
+    asked = 0
+    while not is_over():
+        if not brain.search("kernel", mode="vector", limit=3, look=False).hits:
+            raise AssertionError("a question was not answered")
+        asked += 1
+    return asked
+
+
+def _differs(index: Path, folder: Path) -> int:
+    """Rows of an index that a fresh one of the same files, with the new model, does not have."""
+    with tempfile.TemporaryDirectory() as scratch:
+        with lancebrain.open(Path(scratch) / "fresh", model=_SECOND) as fresh:
+            fresh.sync([folder])
+            wanted = _rows(fresh._access.store())
+        return len(set(wanted.items()) ^ set(_rows(Store.open(index)).items()))
+
+
+def _rows(store: Store) -> dict[tuple[str, int], tuple[str, bytes]]:
+    columns = ["path", "chunk_index", "chunk_hash", "vector"]
+    rows = (
+        store.snapshot()
+        .to_arrow(columns, where="embedded = true")
+        .sort_by([("path", "ascending"), ("chunk_index", "ascending")])
+    )
+    found: dict[tuple[str, int], tuple[str, bytes]] = {}
+    ranks: Counter[str] = Counter()
+    for row in rows.to_pylist():
+        ranks[row["path"]] += 1
+        key = (row["path"], ranks[row["path"]])
+        found[key] = (row["chunk_hash"], np.round(np.array(row["vector"], np.float32), 5).tobytes())
+    return found
+
+
+def _threads(folder: Path, models: Sequence[str], count: int) -> None:
+    cores = os.cpu_count() or 1
+    counts = sorted({1, 2, 4, cores})
+    print(f"| texts/s on {cores} cores | {' | '.join(f'{n} threads' for n in counts)} |")
+    print(f"|---|{'---|' * len(counts)}")
+    with tempfile.TemporaryDirectory() as scratch:
+        notes = _some_notes(folder, Path(scratch) / "notes", count)
+        with lancebrain.open(Path(scratch) / "index", model=_FIRST, sources=[]) as brain:
+            _text_first(brain, notes)
+            store = brain._access.store()
+            texts = [text for _, text in sample_texts(store.snapshot(), count)]
+    for model in models:
+        for busy in (0, cores):
+            with _busy(busy):
+                rates = [
+                    measure(model, texts, EngineOptions(threads=n), seconds=5).texts_per_s
+                    for n in counts
+                ]
+            state = f"{busy} other programs at work" if busy else "alone"
+            print(f"| {model}, {state} | {' | '.join(f'{rate:.1f}' for rate in rates)} |")
+            sys.stdout.flush()
+
+
+@contextmanager
+def _busy(programs: int) -> Iterator[None]:
+    running = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(programs)
+    ]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
