@@ -154,7 +154,7 @@ def test_rows_that_share_a_key_do_not_keep_the_others_from_being_joined(store: S
 
 
 def test_pieces_that_joining_cannot_make_larger_are_left_alone() -> None:
-    full = [Piece(number, 8_000, 8_000) for number in range(60)]
+    full = [Piece(number, 4_000, 4_000) for number in range(60)]
     small = [Piece(100 + number, 1_000, 1_000) for number in range(6)]
     assert to_join(full, tiny=20, alike=4) == []
     assert to_join([*full, *small], tiny=20, alike=4) == small
