@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 _BASE = 8
 """Pieces of a size class have up to so many times the rows of the smallest."""
 _FULL_ROWS = 4_000
-"""Of a piece that is joined no further: writing 20,000 rows of 512 dimensions takes 340 MB, and 4,000 take 150."""
+"""Of a piece that is joined no further: to write so many of 512 dimensions takes 150 MB of memory,
+and 20,000 would take 340."""
 _WASTED_ROWS = 10_000
 """Rows that are gone take room in a piece; from so many on, and half of it, it is written anew."""
 ROW_ID_BITS = 32
