@@ -12,7 +12,7 @@ from lancebrain.cli.front import Front
 from lancebrain.cli.progress import shown_progress
 
 if TYPE_CHECKING:
-    from lancebrain.brain.models import ModelChange
+    from lancebrain.brain.modelfacts import ModelChange
 
 _group = typer.Typer(no_args_is_help=True)
 describe(_group, "Which model finds notes by their meaning.")

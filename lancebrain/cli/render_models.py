@@ -12,7 +12,7 @@ from lancebrain.cli.text import one_line, plural
 
 if TYPE_CHECKING:
     from lancebrain.brain import Cost
-    from lancebrain.brain.models import ModelChange, ModelEntry, ModelState
+    from lancebrain.brain.modelfacts import ModelChange, ModelEntry, ModelState
     from lancebrain.cli.front import Front
 
 
