@@ -65,6 +65,8 @@ def principal_axes(vectors: Matrix, wanted: int) -> tuple[Matrix, Matrix]:
 
 def reduced(vectors: Matrix, wanted: int) -> Matrix:
     """The vectors in the directions of greatest variance: (n, at most ``wanted``) float32."""
+    if not len(vectors):
+        return vectors[:, :wanted]
     mean, axes = principal_axes(vectors, wanted)
     out = np.empty((len(vectors), axes.shape[1]), np.float32)
     for rows in blocks(len(vectors)):
@@ -93,6 +95,8 @@ def k_means(points: Matrix, count: int, rounds: int = 12) -> Matrix:
 
     Begins with points that lie far from each other (k-means++); a group that empties goes.
     """
+    if not len(points):
+        return points
     some = points[sampled(len(points))]
     few = some[sampled(len(some), max(_FEW_ROWS, 8 * count))]
     centres = few[_spread(few, count)]

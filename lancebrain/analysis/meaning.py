@@ -59,6 +59,8 @@ def alike(vectors: Matrix, threshold: float) -> Iterator[tuple[int, NDArray[np.i
     Yields:
         A row that has any, those rows in order, and the cosines.
     """
+    if len(vectors) < 2:
+        return
     bounding = _bounding(vectors)
     for rows in blocks(len(vectors), max(1, _CELLS_AT_ONCE // max(1, len(vectors)))):
         bounds = bounding[rows] @ bounding[rows.start :].T

@@ -53,9 +53,7 @@ def outliers(snapshot: Snapshot, wanted: Filter, *, count: int = COUNT) -> Analy
         name="outliers",
         title="Notes that nothing is like",
         version=snapshot.version,
-        summary=(
-            f"The {len(rows):,} of {len(meanings.paths):,} notes that are least like any other.",
-        ),
+        summary=(f"Notes that were compared: {len(meanings.paths):,}.",),
         table=pa.Table.from_pylist(rows, schema=_SCHEMA),
         chart=Chart(
             "bars",

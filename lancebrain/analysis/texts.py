@@ -72,14 +72,15 @@ def _most_telling(
     counts: Counter[str], texts: int, everywhere: Counter[str], total: int
 ) -> list[str]:
     least = min(_SEEN_IN, max(1, texts // 2))
+    alone = texts == total
     scores = {
-        word: count * math.log(count * total / (everywhere[word] * texts))
+        word: count * (1 if alone else math.log(count * total / (everywhere[word] * texts)))
         for word, count in counts.items()
         if count >= least
     }
     chosen: list[str] = []
     for word in sorted(scores, key=lambda word: (-scores[word], word)):
-        if len(chosen) == _KEYWORDS:
+        if len(chosen) == _KEYWORDS or scores[word] <= 0:
             break
         if not any(word in other or other in word for other in chosen):
             chosen.append(word)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,7 +81,7 @@ def topics(snapshot: Snapshot, wanted: Filter, *, count: int | None = None) -> A
     paths = chunks["path"].combine_chunks().dictionary_encode()
     codes = paths.indices.to_numpy()
     groups = grouped(vectors, len(paths.dictionary), count)
-    words = keywords(_typical_texts(snapshot, wanted, chunks, groups))
+    words = words_of(snapshot, chunks, groups)
     rows = []
     for topic in range(groups.count):
         own = np.flatnonzero(groups.topic == topic)
@@ -115,31 +116,18 @@ def name_of(words: list[str]) -> str:
     return ", ".join(words[:4]) or "(no words)"
 
 
-def words_of(
-    snapshot: Snapshot, wanted: Filter, chunks: pa.Table, groups: Grouping
-) -> list[list[str]]:
-    """The words that tell each topic.
+def words_of(snapshot: Snapshot, chunks: pa.Table, groups: Grouping) -> list[list[str]]:
+    """The words that tell each topic, by the beginnings of the texts nearest to its middle.
 
     Args:
         chunks: path and chunk_index of the chunks that were grouped.
     """
-    return keywords(_typical_texts(snapshot, wanted, chunks, groups))
-
-
-def _typical_texts(
-    snapshot: Snapshot, wanted: Filter, chunks: pa.Table, groups: Grouping
-) -> list[list[str]]:
-    """The beginnings of the texts nearest to the middle of each topic."""
     # Row by row, the nearest of each topic first.
     order = np.lexsort((-groups.closeness, groups.topic))
-    starts = np.searchsorted(groups.topic[order], np.arange(groups.count))
-    ends = np.append(starts[1:], len(order))
-    nearest = [
-        order[start : min(end, start + _TEXTS_A_TOPIC)]
-        for start, end in zip(starts, ends, strict=True)
-    ]
+    edges = np.searchsorted(groups.topic[order], np.arange(groups.count + 1))
+    nearest = [order[start : min(end, start + _TEXTS_A_TOPIC)] for start, end in pairwise(edges)]
     some = np.concatenate(nearest) if nearest else np.empty(0, np.int64)
     keys = chunks.take(pa.array(some)).to_pylist()
     found = snapshot.rows([(key["path"], key["chunk_index"]) for key in keys])
     texts = iter(found[key["path"], key["chunk_index"]].chunk.text[:_TEXT_CHARS] for key in keys)
-    return [[next(texts) for _ in own] for own in nearest]
+    return keywords([[next(texts) for _ in own] for own in nearest])
