@@ -398,6 +398,7 @@ class Status:
             when none does.
         masked_secrets: keys and tokens that stand as ``[secret: kind]``.
         skipped_records: of session logs, by a type that no reader knows.
+        next_model: that the index is on its way to; "" when it stays with its own.
     """
 
     version: int
@@ -418,6 +419,7 @@ class Status:
     watching: str = ""
     masked_secrets: int = 0
     skipped_records: Mapping[str, int] = field(default_factory=dict)
+    next_model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

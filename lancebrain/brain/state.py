@@ -27,7 +27,7 @@ def status_of(
     """
     from lancebrain.versions import problems_in_time
 
-    hold = store.hold.read()
+    hold, planned = store.hold.read(), store.plan.read()
     counts = document_counts(snapshot)
     told = {*problems, *snapshot.problems(), *problems_in_time(store)}
     masked, skipped = _left_out(snapshot)
@@ -42,7 +42,7 @@ def status_of(
         sources=source_states(sources, counts),
         problems=tuple(sorted(told, key=lambda problem: (problem.path, problem.code))),
         bytes=store.bytes(),
-        model=store.info.model,
+        model=snapshot.info.model,
         index=str(store.folder),
         pinned_at=None if hold is None else hold.at,
         at=made.get(snapshot.version),
@@ -52,6 +52,7 @@ def status_of(
         watching=_watching(store),
         masked_secrets=masked,
         skipped_records=skipped,
+        next_model="" if planned is None else planned.model,
     )
 
 

@@ -136,7 +136,10 @@ def print_status(front: Front, status: Status, *, every_problem: bool) -> None:
         ("watching", status.watching or "no process follows the files"),
         *_left_out(status),
         ("size", human_bytes(status.bytes)),
-        ("model", status.model),
+        (
+            "model",
+            status.model + (f", changing to {status.next_model}" if status.next_model else ""),
+        ),
         ("index", status.index),
     ):
         shown = Text.assemble((f"{name:<11}", "dim"), one_line(value))
