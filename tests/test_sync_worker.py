@@ -15,6 +15,7 @@ import pytest
 
 from lancebrain.errors import LancebrainError
 from lancebrain.sync import Engine, following, watcher
+from lancebrain.sync.dirty import Dirty, Taken
 from lancebrain.sync.watchstate import WatchRecord
 from lancebrain.sync.worker import Worker
 from lancebrain.types import Source, SyncReport
@@ -267,6 +268,17 @@ def test_a_single_edit_goes_before_the_rest_of_a_large_load(
             await live.equals_the_disk()
 
     asyncio.run(play())
+
+
+def test_documents_go_before_new_files_and_the_newest_change_first() -> None:
+    dirty = Dirty({"n/a.md", "n/b.md"}.__contains__)
+    dirty.mark(["n/a.md", "n/new1.md", "n/b.md", "n/new2.md"], gone=["n/b.md"])
+    dirty.mark(["n/new1.md"])
+    assert dirty.take(3) == Taken(("n/b.md", "n/a.md", "n/new1.md"), frozenset({"n/b.md"}))
+    assert dirty
+    assert dirty.take(3) == Taken(("n/new2.md",), frozenset({"n/b.md"}))
+    assert not dirty
+    assert dirty.take(3) == Taken((), frozenset())
 
 
 def test_settle_waits_for_all_that_was_marked(notes: Notes) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from lancebrain.errors import IndexMismatchError, ModelUnavailableError
+from lancebrain.errors import IndexMismatchError, LancebrainError, ModelUnavailableError
 from lancebrain.store import PlannedChange, Store
 from lancebrain.types import Problem, Progress, SyncReport
 
@@ -227,6 +228,15 @@ class Engine:
                 f"{settings.model!r} is configured.",
                 hint=OTHER_MODEL_HINT.format(model=settings.model),
             )
+
+    def load_model(self) -> None:
+        """Have the model ready before a text comes. What keeps it from that is told then."""
+        with suppress(LancebrainError):
+            self._vectors.load()
+
+    def knows(self, path: str) -> bool:
+        """Whether the index had a document of this path when a sync of this engine ended last."""
+        return self._known.has(path)
 
     def problems(self) -> tuple[Problem, ...]:
         """What the last full look could not take in; the rest is in the document rows."""

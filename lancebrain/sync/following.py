@@ -99,7 +99,9 @@ class Following:
 
     def check(self) -> None:
         """See whether events still arrive."""
-        if not self._reason and not all(watcher.hears(_CHECK_S) for watcher in self._watchers):
+        deaf = [watcher for watcher in self._watchers if not watcher.hears(_CHECK_S)]
+        # One that was stopped meanwhile, as another took its place, hears nothing rightly.
+        if not self._reason and any(watcher in self._watchers for watcher in deaf):
             self._give_up("file events do not arrive any more")
 
     def found_without_event(self, paths: Iterable[str]) -> None:

@@ -137,7 +137,11 @@ class KnownDocuments:
     def __init__(self) -> None:
         self._table_id = ""
         self._version = 0
-        self._documents: Documents
+        self._documents: Documents | None = None
+
+    def has(self, path: str) -> bool:
+        """Whether there was a document of this path; to be asked at any time."""
+        return self._documents is not None and path in self._documents
 
     def at(self, snapshot: Snapshot, table_id: str) -> Documents:
         """Those of a version; valid until the next commit.
@@ -145,7 +149,8 @@ class KnownDocuments:
         Args:
             table_id: of the table, as versions of another count from 1 again.
         """
-        if (table_id, snapshot.version) != (self._table_id, self._version):
+        is_newest = (table_id, snapshot.version) == (self._table_id, self._version)
+        if self._documents is None or not is_newest:
             self._table_id = table_id
             self._documents = Documents(snapshot.stat_table())
             self._version = snapshot.version
@@ -155,7 +160,7 @@ class KnownDocuments:
         self, version: int, written: Iterable[DocumentState], removed: Iterable[str]
     ) -> None:
         """Follow a commit that was made on top of the version that was asked for last."""
-        if version != self._version + 1:
+        if self._documents is None or version != self._version + 1:
             return
         for path in removed:
             self._documents.drop(path)

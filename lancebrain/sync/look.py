@@ -33,7 +33,7 @@ class Look:
 
     Attributes:
         unchanged: documents whose files are as the table knows them.
-        changed: files that are new or may have another content, newest first.
+        changed: files that may have another content, and then those that are new; newest first.
         moved: (document path before, file now) with the same bytes.
         removed: documents to remove.
         waiting: by source, documents without a file that stay until that is explained.
@@ -99,7 +99,8 @@ def look(
         result.rules[source.name] = found.rules
         without_file.append(Gone(source.name, found.state, _without_file(found, documents)))
     result.removed += under(known, set(dropped) - {source.name for source in settings.sources})
-    result.changed.sort(key=lambda file: file.mtime_ns, reverse=True)
+    # An edit does not wait for files that are copied in by the thousands.
+    result.changed.sort(key=lambda file: (file.path in known, file.mtime_ns), reverse=True)
     _settle_moves(result, without_file, known, now_ns)
     _settle_removals(result, without_file, known, agreed=agreed, seen_gone=seen_gone)
     return result

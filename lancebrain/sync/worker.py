@@ -67,7 +67,7 @@ class Worker:
         self._reload = reload or (lambda: engine.settings)
         self._on_report = on_report or _ignore
         self._on_error = on_error or _ignore
-        self._dirty = Dirty()
+        self._dirty = Dirty(engine.knows)
         self._following = Following(engine.settings, self._hear)
         self._record = WatchRecord(engine.store.folder)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -86,6 +86,8 @@ class Worker:
         self._lacks_vectors = True
         self._maintains = False
         self._considers_model = True
+        self._loading: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
 
     @property
     def state(self) -> WatchState:
@@ -140,6 +142,8 @@ class Worker:
             self._stopping = True
             self._settled.set()
             await asyncio.to_thread(self._following.stop)
+            for beside in filter(None, (self._loading, self._checking)):
+                await beside
             self._record.clear()
 
     async def _one(self) -> None:
@@ -158,6 +162,9 @@ class Worker:
                 self._considers_model = False
                 await asyncio.to_thread(self._engine.settle_model)
                 await self._drive(self._engine.migration_steps(), rests=True)
+            elif self._loading is None:
+                # Beside the rest: the first save is not to wait for it longer than it must.
+                self._loading = asyncio.create_task(asyncio.to_thread(self._engine.load_model))
             elif self._maintains and time.monotonic() - self._last_change > _IDLE_S:
                 self._maintains = False
                 await asyncio.to_thread(self._engine.maintain)
@@ -204,7 +211,9 @@ class Worker:
         elif not was_asked:
             came = [change.path for change in found if change.what in ("added", "changed")]
             await asyncio.to_thread(self._following.found_without_event, came)
-            await asyncio.to_thread(self._following.check)
+            if self._checking is None or self._checking.done():
+                # Beside the rest, too: where events come late, it takes seconds.
+                self._checking = asyncio.create_task(asyncio.to_thread(self._following.check))
         self._next_look = time.monotonic() + self._look_interval_s
         self._lacks_vectors = self._considers_model = True
         self._record.write(self.state)
