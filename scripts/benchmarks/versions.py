@@ -4,7 +4,8 @@ rollback   an index of many chunks rolled back and forth, and the hits of fixed 
 edits      many edits of one chunk each, with checkpoints along the way: room, time, answers
 
 The texts are drawn from a fixed vocabulary, and vectors from the hash of a text, so that the
-model's time is none. ``edits`` spreads its versions over days, as if they had been made so.
+model's time is none. ``edits`` spreads its versions over days, as if they had been made so, since
+a version is kept for a week.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lancebrain
-from benchmarks.measure import median_seconds, say
+from benchmarks.measure import say
 from lancebrain.chunking import chunk
 from lancebrain.readers import read
 from lancebrain.store import Checkpoints, RowBatch, Store
@@ -93,7 +94,9 @@ def main(argv: list[str]) -> int:
     parser.add_argument("part", choices=("rollback", "edits", "all"), nargs="?", default="all")
     parser.add_argument("--chunks", type=int, default=100_000, help="of the index (100000)")
     parser.add_argument("--edits", type=int, default=10_000, help="how many (10000)")
-    parser.add_argument("--edits-a-day", type=int, default=200, help="as told to retention (200)")
+    parser.add_argument(
+        "--edits-a-day", type=int, default=200, help="as told to retention (200); 0: all today"
+    )
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as scratch:
         if options.part in ("rollback", "all"):
@@ -147,9 +150,7 @@ def _edits(folder: Path, chunks: int, edits: int, a_day: int) -> None:
     with lancebrain.open(index, model="hashed", embedder=_Hashed(), sources=(source,)) as brain:
         brain.sync()
         store = brain._access.store()
-        logged = _Clocked(store.commits.append)
-        store.commits.append = logged  # type: ignore[assignment, method-assign]
-        brain.sync([files[0]])
+        clocks = _clocked(store)
         times: list[float] = []
         answers: dict[str, list[object]] = {}
         said = time.perf_counter()
@@ -162,7 +163,7 @@ def _edits(folder: Path, chunks: int, edits: int, a_day: int) -> None:
                 name = f"edit-{number}"
                 brain.checkpoint(name, look=False)
                 answers[name] = _at(brain, name)()
-            if number % 50 == 0:
+            if a_day and number % 50 == 0:
                 _age(index, timedelta(days=50 / a_day))
             if time.perf_counter() - said > 20:
                 said = time.perf_counter()
@@ -173,8 +174,9 @@ def _edits(folder: Path, chunks: int, edits: int, a_day: int) -> None:
             f"{statistics.mean(times) * 1000:.0f} ms, max {max(times) * 1000:.0f} ms"
         )
         print(
-            f"  history: {logged.seconds / sum(times):.1%} of an edit's time (limit 10 %), "
-            f"{logged.seconds / max(logged.calls, 1) * 1000:.2f} ms a version"
+            f"  history: {(clocks[0].seconds + clocks[1].seconds) / clocks[2].seconds:.1%} of a "
+            f"commit (limit 10 %), {clocks[0].seconds / edits * 1000:.2f} ms for its record and "
+            f"{clocks[1].seconds / edits * 1000:.2f} ms to look for old versions"
         )
         _compare(folder, source, store, answers)
 
@@ -185,25 +187,22 @@ def _compare(folder: Path, source: Source, store: Store, answers: dict[str, list
         brain.sync()
         _clean_up(brain._access.store())
         whole = brain.status().bytes
-    kept = len(store.versions())
-    print(
-        f"  room: {store.bytes() / 1e6:.0f} MB with {kept:,} versions, {whole / 1e6:.0f} MB fresh: "
-        f"{store.bytes() / whole:.2f} times (limit 2)"
-    )
+    print(f"  a fresh index of the same files: {whole / 1e6:.0f} MB")
+    _measure("at once", store, fresh, whole)
     _clean_up(store)
-    kept = len(store.versions())
-    print(
-        f"  a week later: {store.bytes() / 1e6:.0f} MB with {kept:,} versions: "
-        f"{store.bytes() / whole:.2f} times (limit 2)"
-    )
-    old, new = (_first_search(place) for place in (index, fresh))
-    print(
-        f"  open and first search: {old * 1000:.0f} ms, fresh {new * 1000:.0f} ms: "
-        f"{old / new:.2f} times (limit 1.5)"
-    )
+    _measure("after a week without edits", store, fresh, whole)
     with lancebrain.open(index, model="hashed", embedder=_Hashed(), sources=(source,)) as brain:
         same = sum(_at(brain, name)() == said for name, said in answers.items())
     print(f"  checkpoints: {same} of {len(answers)} answer as they did when they were made")
+
+
+def _measure(when: str, store: Store, fresh: Path, whole: int) -> None:
+    old, new = _first_searches(store.folder, fresh)
+    print(
+        f"  {when}: {store.bytes() / 1e6:.0f} MB with {len(store.versions()):,} versions, "
+        f"{store.bytes() / whole:.2f} times (limit 2); open and first search {old * 1000:.0f} ms, "
+        f"fresh {new * 1000:.0f} ms, {old / new:.2f} times (limit 1.5)"
+    )
 
 
 def _clean_up(store: Store) -> None:
@@ -215,12 +214,16 @@ def _clean_up(store: Store) -> None:
         store.maintain(only_due=True)
 
 
-def _first_search(index: Path) -> float:
-    def search() -> None:
-        with lancebrain.open(index, model="hashed", embedder=_Hashed(), sources=()) as brain:
-            brain.search(Query("abc owl part", "keyword"), look=False)
+def _first_searches(*indices: Path) -> list[float]:
+    """Median seconds to open and to answer one question of each kind, taken in turns."""
 
-    return median_seconds(search, 9)
+    def search(index: Path) -> None:
+        with lancebrain.open(index, model="hashed", embedder=_Hashed(), sources=()) as brain:
+            for mode in ("keyword", "hybrid", "vector"):
+                brain.search(Query("abc owl part", mode), look=False)
+
+    times = [[_timed(partial(search, index))[0] for index in indices] for _ in range(15)]
+    return [statistics.median(of_one) for of_one in zip(*times, strict=True)]
 
 
 def _at(brain: lancebrain.Brain, name: str) -> Callable[[], list[object]]:
@@ -255,16 +258,24 @@ def _edit(file: Path, prose: _Prose, random: np.random.Generator) -> None:
 class _Clocked:
     """A function, and the time it takes in all."""
 
-    def __init__(self, function: Callable[..., None]) -> None:
+    def __init__(self, function: Callable[..., _T]) -> None:
         self._function = function
         self.seconds = 0.0
-        self.calls = 0
 
-    def __call__(self, *arguments: object) -> None:
-        started = time.perf_counter()
-        self._function(*arguments)
-        self.seconds += time.perf_counter() - started
-        self.calls += 1
+    def __call__(self, *arguments: object, **options: object) -> object:
+        seconds, result = _timed(partial(self._function, *arguments, **options))
+        self.seconds += seconds
+        return result
+
+
+def _clocked(store: Store) -> tuple[_Clocked, _Clocked, _Clocked]:
+    """What history costs, and a commit, which writes its record."""
+    records, looks = _Clocked(store.commits.append), _Clocked(store.due_versions)
+    commits = _Clocked(store.commit)
+    store.commits.append = records  # type: ignore[assignment, method-assign]
+    store.due_versions = looks  # type: ignore[assignment, method-assign]
+    store.commit = commits  # type: ignore[assignment, method-assign]
+    return records, looks, commits
 
 
 def _age(index: Path, by: timedelta) -> None:
