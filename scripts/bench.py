@@ -12,6 +12,7 @@ import sys
 _BENCHMARKS = {
     "index": "a first index, a second look: time and memory, and how much of it is the model",
     "search": "the time of a question at a number of chunks, beside the model's own time",
+    "data": "the index as tables, vectors, SQL and a map; each analysis: time and memory",
     "quality": "nDCG@10 on labelled questions: keyword, vector, fused",
     "models": "models: filling in, the first question, changing to another, threads",
     "versions": "rolling back and forth; many edits: room, time, answers as of checkpoints",

@@ -57,15 +57,21 @@ def _laid_out(points: Matrix) -> Matrix:
     likeness = _likeness(points, min(_PERPLEXITY, (count - 1) / 3))
     step, gain = np.zeros_like(places), np.ones_like(places)
     rate = np.float32(max(50.0, count / 12))
+    exaggerated = 12 * likeness
     for at in range(_ROUNDS):
         early = at < _EXAGGERATED_ROUNDS
         squares = np.einsum("ij,ij->i", places, places)
+        # In place: what is made anew each round takes longer than what is computed.
         near = places @ (-2 * places.T)
         near += squares[:, None]
         near += squares
-        near = 1 / (1 + np.maximum(near, 0))
+        np.maximum(near, 0, out=near)
+        near += 1
+        np.reciprocal(near, out=near)
         np.fill_diagonal(near, 0)
-        pull = ((12 if early else 1) * likeness - near / near.sum()) * near
+        pull = near * (-1 / near.sum())
+        pull += exaggerated if early else likeness
+        pull *= near
         slope = 4 * (pull.sum(axis=1)[:, None] * places - pull @ places)
         gain = np.maximum(np.where(slope * step > 0, gain * 0.8, gain + 0.2), 0.01)
         step = (0.5 if early else 0.8) * step - rate * gain * slope
