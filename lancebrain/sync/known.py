@@ -74,8 +74,7 @@ class Documents(Mapping[str, DocumentStat]):
         self,
         files: Sequence[SourceFile],
         is_read_so: Callable[[str, DocumentStat], bool],
-        *,
-        margin_ns: int,
+        is_settled: Callable[[NDArray[np.int64]], NDArray[np.bool_]],
     ) -> NDArray[np.bool_]:
         """Of each file whether it surely is as its document's row says: all at once, in a tenth
         of the time of one by one. The others may be, too.
@@ -83,7 +82,8 @@ class Documents(Mapping[str, DocumentStat]):
         Args:
             is_read_so: tells of a document path and its row whether it would be read today as
                 it was; depends on the path's extension and on no number of the row.
-            margin_ns: so long before it was looked at, a file must have been as it is.
+            is_settled: tells of (n, 4) numbers, as in :data:`_NUMBERS`, whether the file was as it
+                is for long enough before it was looked at.
         """
         count = len(files)
         if not self._table.num_rows:
@@ -94,9 +94,7 @@ class Documents(Mapping[str, DocumentStat]):
         seen = np.fromiter(numbers, np.int64, 3 * count).reshape(count, 3)
         known = self._numbers[rows]
         unchanged: NDArray[np.bool_] = (
-            (rows != _NEWER)
-            & (known[:, :3] == seen).all(axis=1)
-            & (known[:, 1:3].max(axis=1) + margin_ns <= known[:, 3])
+            (rows != _NEWER) & (known[:, :3] == seen).all(axis=1) & is_settled(known)
         )
         classes, examples = self._classes
         agreed = np.array([is_read_so(path, self._stat(row)) for path, row in examples], bool)

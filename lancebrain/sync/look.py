@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lancebrain.config import Settings
 from lancebrain.kinds import EXTENSIONS, MARKDOWN, TEXT, extension_of
@@ -118,11 +119,18 @@ def may_have_changed(file: SourceFile, stat: DocumentStat) -> bool:
         return True
     if ctime_ns != file.ctime_ns and ctime_ns and file.ctime_ns:
         return True
-    newest = max(mtime_ns, ctime_ns)
-    if newest + _COARSE_MARGIN_NS <= looked_at_ns:
-        return False
-    is_coarse = (ctime_ns or mtime_ns) % _SECOND_NS == 0
-    return is_coarse or newest + _FINE_MARGIN_NS > looked_at_ns
+    numbers = np.array([[size, mtime_ns, ctime_ns, looked_at_ns]], np.int64)
+    return not _is_settled(numbers)[0]
+
+
+def _is_settled(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Of each row of size, both times and the time of the look: whether the file was changed
+    long enough before the look."""
+    _, mtime_ns, ctime_ns, looked_at_ns = numbers.T
+    is_coarse = np.where(ctime_ns != 0, ctime_ns, mtime_ns) % _SECOND_NS == 0
+    margin_ns = np.where(is_coarse, _COARSE_MARGIN_NS, _FINE_MARGIN_NS)
+    settled: NDArray[np.bool_] = np.maximum(mtime_ns, ctime_ns) + margin_ns <= looked_at_ns
+    return settled
 
 
 def expected_kind(source: Source, extension: str) -> str | None:
@@ -150,7 +158,7 @@ def to_read(
         stat = known.get(file.path)
         return stat is not None and is_read_so(file.path, stat) and not may_have_changed(file, stat)
 
-    sure = known.surely_unchanged(files, is_read_so, margin_ns=_COARSE_MARGIN_NS)
+    sure = known.surely_unchanged(files, is_read_so, _is_settled)
     left = (files[place] for place in np.flatnonzero(~sure).tolist())
     return [file for file in left if not is_as_before(file)]
 
