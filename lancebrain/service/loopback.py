@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 TOKEN_FILE = "http-token"  # noqa: S105 (a file's name)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _GRACE_S = 1
+_KEEP_ALIVE_S = 75
+"""A client that takes a connection up again must not find that we are just closing it."""
 
 
 def check_is_local(host: str) -> None:
@@ -111,7 +113,11 @@ def serve_until_signal(app: ASGIApp, on: socket.socket) -> NoReturn:
     import uvicorn
 
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=_GRACE_S
+        app,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=_GRACE_S,
+        timeout_keep_alive=_KEEP_ALIVE_S,
     )
 
     async def serve() -> None:
