@@ -7,20 +7,18 @@ that says whether the index is as it was before or after.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from lancebrain.errors import StoreError
 from lancebrain.store import HoldInfo, Snapshot, Store
 from lancebrain.store.schema import EMBEDDED_ROWS
-from lancebrain.types import CommitRecord, Problem, Rollback
+from lancebrain.types import CommitRecord, DocumentChange, Problem, Rollback
 from lancebrain.versions.diff import diff
 from lancebrain.versions.refs import resolve
 from lancebrain.versions.wayback import name_way_back
@@ -46,13 +44,13 @@ def rollback(
         StoreError: the index cannot be written; it is as it was, unless the error says otherwise.
     """
     if dry_run:
-        return _planned(store, ref, now)
+        return _planned(store, ref, now)[0]
     started = time.monotonic()
     with store.lock(lock_timeout_s), ExitStack() as undo:
-        plan = _planned(store, ref, now)
+        plan, changes = _planned(store, ref, now)
         before = store.snapshot()
         checkpoint = name_way_back(store, "rollback", before.version, now=now, undo=undo)
-        _keep_vectors(store, before, store.snapshot(plan.restored))
+        _keep_vectors(store, before, store.snapshot(plan.restored), changes)
         hold = HoldInfo(plan.ref, plan.restored, now, before.version, done=False)
         _hold(store, hold, undo)
         version = store.restore(plan.restored)
@@ -108,13 +106,14 @@ def _after(plan: Rollback) -> Iterator[None]:
         ) from error
 
 
-def _planned(store: Store, ref: str, now: datetime) -> Rollback:
+def _planned(store: Store, ref: str, now: datetime) -> tuple[Rollback, tuple[DocumentChange, ...]]:
     restored = resolve(store, ref, now=now)
     current = store.snapshot()
     changes = diff(current, store.snapshot(restored)).changes
     counts: Counter[str] = Counter(change.what for change in changes)
     name = ref.strip() if ref.strip() in store.tags() else str(restored)
-    return Rollback(current.version, restored, current.version, "", dict(counts), name)
+    plan = Rollback(current.version, restored, current.version, "", dict(counts), name)
+    return plan, changes
 
 
 def _hold(store: Store, info: HoldInfo, undo: ExitStack) -> None:
@@ -127,16 +126,18 @@ def _hold(store: Store, info: HoldInfo, undo: ExitStack) -> None:
         undo.callback(store.hold.put, earlier)
 
 
-def _keep_vectors(store: Store, before: Snapshot, after: Snapshot) -> None:
+def _keep_vectors(
+    store: Store, before: Snapshot, after: Snapshot, changes: Sequence[DocumentChange]
+) -> None:
     """Put vectors that leave the table into the cache, so that going back embeds nothing."""
-    there, left = (
-        pc.unique(snapshot.to_arrow(["chunk_hash"], where=EMBEDDED_ROWS)["chunk_hash"])
-        for snapshot in (after, before)
-    )
-    leaving: pa.Array = left
-    if before.info.fingerprint == after.info.fingerprint:
-        leaving = left.filter(pc.invert(pc.is_in(left, there)))
-    vectors = before.vectors(leaving.to_pylist()[:_KEPT_VECTORS])
+    hashes: Iterable[str]
+    if before.info.fingerprint == after.info.fingerprint and not after.pending():
+        leaving = [change.path for change in changes if change.what in ("changed", "removed")]
+        chunks = itertools.chain.from_iterable(before.chunks(leaving).values())
+        hashes = (stored.chunk.chunk_hash for stored in chunks)
+    else:  # also documents that stay lose vectors
+        hashes = before.to_arrow(["chunk_hash"], where=EMBEDDED_ROWS)["chunk_hash"].to_pylist()
+    vectors = before.vectors(list(itertools.islice(dict.fromkeys(hashes), _KEPT_VECTORS)))
     if vectors:
         import numpy as np
 
