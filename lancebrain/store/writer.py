@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,12 +86,17 @@ class Writer:
         yield table
         written = set(self._files()) - before
         versions = range(first + 1, table.version + 1)
-        written |= {str(manifest_file(self._folder, version)) for version in versions}
+        manifests = {str(manifest_file(self._folder, version)) for version in versions}
         # First what the manifests refer to, then the manifests, then the names of both.
-        for file in sorted(written, key=lambda file: file.endswith(".manifest")):
+        for file in written:
+            # One whose lock was taken over may be writing too, and take its files away again.
+            with suppress(FileNotFoundError):
+                sync_to_disk(file)
+        for file in manifests:
             sync_to_disk(file)
-        for folder in {Path(file).parent for file in written}:
-            sync_to_disk(folder)
+        for folder in {Path(file).parent for file in written | manifests}:
+            with suppress(FileNotFoundError):
+                sync_to_disk(folder)
 
     def _files(self) -> Iterator[str]:
         # Plain strings: every commit lists some hundreds of files twice.
