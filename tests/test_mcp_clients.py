@@ -50,8 +50,6 @@ NOT_OURS = {
     },
     MODERN: {
         "server-stateless:sep-2575-missing-capability-http-400": "needs a tool for diagnosis",
-        "server-stateless:sep-2575-http-server-no-independent-requests-on-stream": "as above",
-        "server-stateless:sep-2575-server-no-log-without-loglevel": "as above",
         "json-schema-2020-12": "no tool whose schema refers to itself",
         "http-custom-header-server-validation": "no argument that travels in a header",
         "input-required-result-basic-elicitation": "needs a key that the SDK does not let choose",
