@@ -33,6 +33,7 @@ from benchmarks.measure import say
 from lancebrain.embedders import Embedder, EngineOptions, load_embedder
 from lancebrain.embedders.measuring import measure
 from lancebrain.store import Store
+from lancebrain.sync import Wanted
 from lancebrain.sync.embedding import sample_texts
 
 _FIRST, _SECOND = "benchmarks.models:First", "benchmarks.models:Second"
@@ -134,7 +135,8 @@ def _text_first(brain: lancebrain.Brain, notes: Path) -> None:
     brain.add_source(notes)
     brain._access.reload()
     brain._access.made_store()
-    brain._access.engine().sync(fill=False)
+    for _ in brain._access.engine().run(Wanted(text_only=True)).steps():
+        pass
 
 
 def _own_best(embedder: Embedder, texts: Sequence[str]) -> None:
