@@ -227,6 +227,9 @@ class Live:
                     break
             except LancebrainError as error:
                 self.last_error = error
+            except Exception as error:  # as above
+                log.exception("Following the files could not begin")
+                self.last_error = StoreError(f"It failed with {type(error).__name__}.")
             await anyio.sleep(_RETRY_S)
         self.worker = worker
         tasks.start_soon(self._catch_up, worker)
@@ -269,6 +272,16 @@ class Live:
         )
 
 
+async def _kept_up(task: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a task; a mistake of ours in it is logged and does not end the server."""
+    while True:
+        try:
+            return await task()
+        except Exception:
+            log.exception("A task beside the answers failed; it begins again")
+        await anyio.sleep(_RETRY_S)
+
+
 @asynccontextmanager
 async def running(live: _L, *others: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[_L]:
     """An index at work in the background, until the block ends; one that is already, is left to it.
@@ -283,7 +296,7 @@ async def running(live: _L, *others: Callable[[], Coroutine[Any, Any, None]]) ->
         live.is_running = True
         tasks.start_soon(live.run)
         for other in others:
-            tasks.start_soon(other)
+            tasks.start_soon(_kept_up, other)
         try:
             yield live
         finally:
