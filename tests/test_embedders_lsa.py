@@ -69,6 +69,17 @@ def test_vectors_have_length_one_whatever_the_text(here: EngineOptions) -> None:
     assert model.embed_passages([]).shape == (0, 8)
 
 
+def test_fewer_texts_than_dimensions_leave_some_of_them_empty(here: EngineOptions) -> None:
+    texts = [
+        f"{text} {' '.join(f'w{n % m}' for m in range(2, 40))}"
+        for n, text in enumerate(notes(17).values())
+    ]
+    spec = learn_embedder("lsa:100", texts, here)
+    vectors = load_embedder("lsa:100", here).embed_passages(texts)
+    assert (len(texts), spec.dim, vectors.shape) == (68, 100, (68, 100))
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
 def test_the_same_texts_give_the_same_model(here: EngineOptions, tmp_path: Path) -> None:
     texts = list(notes().values())
     first = learn_embedder("lsa", texts * 3, here)

@@ -196,10 +196,12 @@ def learn(texts: Sequence[str], dim: int, *, threads: int = 1) -> Basis:
     svd = TruncatedSVD(dim, n_iter=5, random_state=7)
     with threadpool_limits(threads):
         svd.fit(weighing.fit_transform(matrix))
+    directions = np.zeros((len(features), dim), dtype=np.float32)
+    directions[:, : len(svd.components_)] = svd.components_.T  # fewer texts give fewer
     return Basis(
         features=features,
         idf=weighing.idf_.astype(np.float32),
-        directions=np.ascontiguousarray(svd.components_.T, dtype=np.float32),
+        directions=directions,
         unknown=_unknown(iter(counts), features),
     )
 
