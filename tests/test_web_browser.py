@@ -42,7 +42,7 @@ NOTES = {
 def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--enable-unsafe-swiftshader"]
+            executable_path=CHROMIUM, args=["--no-sandbox"]
         )
         yield browser
         browser.close()

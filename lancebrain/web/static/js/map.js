@@ -67,7 +67,7 @@ export function mapView(root) {
       canvas.setAttribute("aria-label", t("map.canvas.of", { count: map.count }));
       light();
     } catch (error) {
-      put(cover, error.kind ? failure(error, () => load()) : h("p", { class: "hint" }, t("map.no-webgl")));
+      put(cover, failure(error, () => load()));
     }
   });
 
@@ -142,9 +142,9 @@ export function mapView(root) {
     const colours = [];
     for (const swatch of legend.querySelectorAll(".swatch")) {
       const group = Number(swatch.dataset.group);
-      colours[group] = [...rgb(getComputedStyle(swatch).backgroundColor), hidden.has(group) ? 0 : 0.78];
+      colours[group] = hidden.has(group) ? null : rgb(getComputedStyle(swatch).backgroundColor);
     }
-    points.paint(colours, [...rgb(getComputedStyle(root).color), 1]);
+    points.paint(colours, rgb(getComputedStyle(root).color), rgb(getComputedStyle(canvas).backgroundColor));
   }
 
   // What the groups are about.
@@ -352,5 +352,5 @@ function unpacked(bytes) {
 }
 
 function rgb(colour) {
-  return colour.match(/[\d.]+/g).slice(0, 3).map((part) => Number(part) / 255);
+  return colour.match(/[\d.]+/g).slice(0, 3).map(Number);
 }

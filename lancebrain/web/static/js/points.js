@@ -1,135 +1,53 @@
-// A hundred thousand points on a canvas, by WebGL: panned, zoomed, pointed at, some of them lit.
+// A hundred thousand points on a canvas: panned, zoomed, pointed at, some of them lit.
+//
+// They are written into the pixels themselves. A point is a few of these, so this takes some
+// milliseconds wherever the page is shown, where WebGL without a graphics card takes a hundred.
 
-const VERTEX = `#version 300 es
-in vec2 place;
-in uint group;
-in uint lit;
-uniform vec2 centre;
-uniform vec2 scale;
-uniform float size;
-uniform float dimmed;
-uniform vec4 colours[16];
-out vec4 colour;
-out float radius;
-void main() {
-  vec4 own = colours[group];
-  float shown = own.a;
-  gl_Position = vec4((place - centre) * scale, 0.0, 1.0);
-  radius = lit == 1u ? size * 1.6 + 4.0 : size;
-  gl_PointSize = shown > 0.0 || lit == 1u ? radius + 1.0 : 0.0;
-  colour = lit == 1u ? vec4(own.rgb, 1.0) : vec4(own.rgb, shown * dimmed);
-}`;
-const FRAGMENT = `#version 300 es
-precision mediump float;
-in vec4 colour;
-in float radius;
-uniform vec4 ring;
-uniform bool isRinged;
-out vec4 shown;
-void main() {
-  float away = length(gl_PointCoord - 0.5) * (radius + 1.0);
-  float alpha = colour.a * clamp(radius * 0.5 + 0.5 - away, 0.0, 1.0);
-  vec3 own = colour.rgb;
-  if (isRinged) own = mix(own, ring.rgb, smoothstep(radius * 0.5 - 1.9, radius * 0.5 - 0.9, away));
-  shown = vec4(own * alpha, alpha);
-}`;
-const CELLS = 128;
 export const SIDE = 65_535;
+const CELLS = 128;
 const MOST_ZOOM = 400;
+const MOST_RATIO = 2;
 const MARGIN = 0.94;
+const DIMMED = 0.3;
 
-/** The points of a map on a canvas.
- *  @throws where the browser has no WebGL 2 */
+/** The points of a map on a canvas; `onView` is called after each drawing. */
 export class Points {
   constructor(canvas, onView = () => {}) {
     this.canvas = canvas;
     this.onView = onView;
+    this.context = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
     this.view = { x: 0.5, y: 0.5, zoom: 1 };
     this.count = 0;
-    this.hasLit = false;
+    this.litOrder = [];
     this.asked = 0;
-    const gl = canvas.getContext("webgl2", { antialias: false, alpha: true, premultipliedAlpha: true, powerPreference: "high-performance" });
-    if (!gl) throw new Error("no WebGL 2");
-    this.gl = gl;
-    this.prepare();
-    canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
-    canvas.addEventListener("webglcontextrestored", () => {
-      this.prepare();
-      if (this.count) this.upload();
-      this.draw();
-    });
     this.sized = new ResizeObserver(() => this.resize());
     this.sized.observe(canvas);
+    this.resize();
   }
 
-  prepare() {
-    const gl = this.gl;
-    const program = gl.createProgram();
-    for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
-      const shader = gl.createShader(kind);
-      gl.shaderSource(shader, source);
-      gl.compileShader(shader);
-      gl.attachShader(program, shader);
-    }
-    ["place", "group", "lit"].forEach((name, at) => gl.bindAttribLocation(program, at, name));
-    gl.linkProgram(program);
-    gl.useProgram(program);
-    this.at = Object.fromEntries(["centre", "scale", "size", "dimmed", "colours", "ring", "isRinged"].map((name) => [name, gl.getUniformLocation(program, name)]));
-    this.buffers = { place: gl.createBuffer(), group: gl.createBuffer(), lit: gl.createBuffer(), order: gl.createBuffer() };
-    gl.enable(gl.BLEND);
-    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    if (this.colours) gl.uniform4fv(this.at.colours, this.colours);
-  }
-
-  /** Take up points: `x` and `y` in 65,535ths, and a group below 16 for each. */
+  /** Take up points: `x` and `y` in 65,535ths, and a group for each. */
   set(x, y, groups) {
     this.count = x.length;
     this.x = x;
     this.y = y;
     this.groups = groups;
     this.lit = new Uint8Array(this.count);
-    this.litOrder = new Uint32Array(0);
-    this.hasLit = false;
+    this.litOrder = [];
     this.index();
-    this.upload();
     this.draw();
-  }
-
-  upload() {
-    const gl = this.gl;
-    const places = new Uint16Array(this.count * 2);
-    for (let at = 0; at < this.count; at++) {
-      places[2 * at] = this.x[at];
-      places[2 * at + 1] = SIDE - this.y[at];
-    }
-    this.attribute("place", 0, places, (place) => gl.vertexAttribPointer(place, 2, gl.UNSIGNED_SHORT, true, 0, 0));
-    this.attribute("group", 1, this.groups, (place) => gl.vertexAttribIPointer(place, 1, gl.UNSIGNED_BYTE, 0, 0));
-    this.attribute("lit", 2, this.lit, (place) => gl.vertexAttribIPointer(place, 1, gl.UNSIGNED_BYTE, 0, 0));
-    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.buffers.order);
-    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, this.litOrder, gl.STATIC_DRAW);
-  }
-
-  attribute(name, place, data, point) {
-    const gl = this.gl;
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
-    gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
-    gl.enableVertexAttribArray(place);
-    point(place);
   }
 
   /** Other groups for the same points. */
   regroup(groups) {
     this.groups = groups;
-    if (this.count) this.upload();
     this.draw();
   }
 
-  /** Colours of the groups, as [red, green, blue, alpha] from 0 to 1; alpha 0 hides a group. */
-  paint(colours, ring) {
-    this.colours = new Float32Array(64);
-    colours.forEach((colour, group) => this.colours.set(colour, 4 * group));
+  /** Colours as [red, green, blue]: of each group (null hides it), of rings, of the ground. */
+  paint(colours, ring, ground) {
+    this.colours = colours;
     this.ring = ring;
-    this.gl.uniform4fv(this.at.colours, this.colours);
+    this.ground = ground;
     this.draw();
   }
 
@@ -137,17 +55,16 @@ export class Points {
   light(numbers) {
     this.lit.fill(0);
     for (const number of numbers) this.lit[number] = 1;
-    this.litOrder = Uint32Array.from([...numbers].reverse());
-    this.hasLit = numbers.length > 0;
-    if (this.count) this.upload();
+    this.litOrder = [...numbers].reverse();
     this.draw();
   }
 
   resize() {
-    const ratio = Math.min(2, devicePixelRatio || 1);
-    this.ratio = ratio;
-    this.canvas.width = Math.max(1, Math.round(this.canvas.clientWidth * ratio));
-    this.canvas.height = Math.max(1, Math.round(this.canvas.clientHeight * ratio));
+    this.ratio = Math.min(MOST_RATIO, devicePixelRatio || 1);
+    this.canvas.width = Math.max(1, Math.round(this.canvas.clientWidth * this.ratio));
+    this.canvas.height = Math.max(1, Math.round(this.canvas.clientHeight * this.ratio));
+    this.image = this.context.createImageData(this.canvas.width, this.canvas.height);
+    this.pixels = new Uint32Array(this.image.data.buffer);
     this.render();
   }
 
@@ -217,24 +134,57 @@ export class Points {
   }
 
   render() {
-    const { gl, at, canvas } = this;
-    gl.viewport(0, 0, canvas.width, canvas.height);
-    gl.clearColor(0, 0, 0, 0);
-    gl.clear(gl.COLOR_BUFFER_BIT);
-    if (this.count && this.ring && canvas.clientWidth) {
-      gl.uniform2f(at.centre, this.view.x, 1 - this.view.y);
-      gl.uniform2f(at.scale, (2 * this.side) / canvas.clientWidth, (2 * this.side) / canvas.clientHeight);
-      gl.uniform1f(at.size, this.dotPx * this.ratio);
-      gl.uniform4fv(at.ring, this.ring);
-      gl.uniform1f(at.dimmed, this.hasLit ? 0.28 : 1);
-      gl.uniform1i(at.isRinged, 0);
-      gl.drawArrays(gl.POINTS, 0, this.count);
-      if (this.hasLit) {
-        gl.uniform1i(at.isRinged, 1);
-        gl.drawElements(gl.POINTS, this.litOrder.length, gl.UNSIGNED_INT, 0);
+    if (!this.ground) return;
+    this.pixels.fill(packed(this.ground));
+    this.splat();
+    this.context.putImageData(this.image, 0, 0);
+    for (const number of this.litOrder) this.drawLit(number);
+    this.onView();
+  }
+
+  /** Blend every point that is seen into the pixels, red and blue in one go. */
+  splat() {
+    const { pixels, x, y, groups, lit, count } = this;
+    const { width, height } = this.canvas;
+    const dot = discOf(this.dotPx * this.ratio, width, this.litOrder.length ? DIMMED : 0.8);
+    const scale = (this.side * this.ratio) / SIDE;
+    const left = width / 2 - this.view.x * this.side * this.ratio;
+    const top = height / 2 - this.view.y * this.side * this.ratio;
+    const [right, bottom] = [width - dot.reach, height - dot.reach];
+    const colours = this.colours.map((colour) => (colour ? packed(colour) : 0));
+    for (let at = 0; at < count; at++) {
+      const column = (x[at] * scale + left) | 0;
+      const row = (y[at] * scale + top) | 0;
+      if (column < dot.reach || column >= right || row < dot.reach || row >= bottom || lit[at]) continue;
+      const colour = colours[groups[at]];
+      if (!colour) continue;
+      const redBlue = colour & 0xff00ff;
+      const green = colour & 0x00ff00;
+      const middle = row * width + column;
+      for (let part = 0; part < dot.places.length; part++) {
+        const place = middle + dot.places[part];
+        const alpha = dot.alphas[part];
+        const under = pixels[place];
+        const underRedBlue = under & 0xff00ff;
+        const underGreen = under & 0x00ff00;
+        pixels[place] =
+          0xff000000 |
+          ((underRedBlue + (((redBlue - underRedBlue) * alpha) >> 8)) & 0xff00ff) |
+          ((underGreen + (((green - underGreen) * alpha) >> 8)) & 0x00ff00);
       }
     }
-    this.onView();
+  }
+
+  drawLit(number) {
+    const [left, top] = this.placeOf(number);
+    const { context, ratio } = this;
+    context.beginPath();
+    context.arc(left * ratio, top * ratio, (this.dotPx * 0.8 + 2.2) * ratio, 0, 2 * Math.PI);
+    context.fillStyle = `rgb(${this.colours[this.groups[number]] ?? this.ring})`;
+    context.fill();
+    context.lineWidth = 1.5 * ratio;
+    context.strokeStyle = `rgb(${this.ring})`;
+    context.stroke();
   }
 
   /** The width of a point: less where there are many, more when one looks closely. */
@@ -257,7 +207,7 @@ export class Points {
         const to = this.starts[row * CELLS + column + 1];
         for (let place = from; place < to; place++) {
           const number = this.members[place];
-          if (this.colours && !this.colours[4 * this.groups[number] + 3] && !this.lit[number]) continue;
+          if (this.colours && !this.colours[this.groups[number]] && !this.lit[number]) continue;
           const away = (this.x[number] / SIDE - x) ** 2 + (this.y[number] / SIDE - y) ** 2;
           const weighed = this.lit[number] ? away / 4 : away;
           if (weighed < bestAway) [best, bestAway] = [number, weighed];
@@ -285,6 +235,27 @@ export class Points {
   end() {
     this.sized.disconnect();
     cancelAnimationFrame(this.asked);
-    this.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }
+}
+
+/** A colour as the pixel that it is, opaque. */
+function packed([red, green, blue]) {
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}
+
+/** The pixels of a disc around its middle, each with how much of it is covered, of 256. */
+function discOf(widePx, rowLength, opacity) {
+  const radius = widePx / 2;
+  const reach = Math.ceil(radius) + 1;
+  const places = [];
+  const alphas = [];
+  for (let row = -reach; row <= reach; row++) {
+    for (let column = -reach; column <= reach; column++) {
+      const covered = Math.max(0, Math.min(1, radius + 0.5 - Math.hypot(column, row)));
+      if (covered < 0.06) continue;
+      places.push(row * rowLength + column);
+      alphas.push(Math.round(256 * covered * opacity));
+    }
+  }
+  return { places: Int32Array.from(places), alphas: Int32Array.from(alphas), reach };
 }
