@@ -41,7 +41,7 @@ _UNFITTED = "unfitted"
 _MOST_FEATURES = 200_000
 _LEAST_DOCUMENTS = 2
 _KEPT_VERSIONS = 3
-_FUSION_WEIGHT = 0.4
+_FUSION_WEIGHT = 0.3
 _LANGUAGES: frozenset[str] = frozenset()
 _UNSPACED = (
     r"\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆"
