@@ -201,7 +201,8 @@ def test_while_the_server_is_down_texts_are_taken_in_and_found_by_their_words(
             brain.search("wombat", mode="vector")
     server.start_again()
     with open_brain(tmp_path / "index", **settings) as brain:
-        assert brain.sync().embedded == 1
+        report = brain.sync()
+        assert (report.embedded, report.version) == (1, brain.status().version)
         answer = brain.search("wombat", mode="vector")
         assert (answer.hits[0].path, answer.pending, answer.notes) == ("notes/b.md", 0, ())
 

@@ -110,6 +110,8 @@ def print_report(
     if report.rows_written or report.rows_deleted:
         details.append(f"{plural(report.rows_written, 'row')} written")
         details.append(f"{plural(report.embedded, 'chunk')} embedded, {report.reused:,} reused")
+    elif report.embedded:  # what waited since an earlier sync
+        details.append(f"{plural(report.embedded, 'chunk')} embedded")
     details.append(f"{report.seconds:.1f} s")
     about = ("  " + " · ".join(details), "dim")
     front.out.print(Text.assemble(would, what, about), soft_wrap=True)

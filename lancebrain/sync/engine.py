@@ -111,6 +111,7 @@ class Engine:
             if cancel.is_set():
                 break
         waits: tuple[Problem, ...] = ()
+        embedded_before = run.embedded
         if fill and not dry_run and not cancel.is_set() and (paths is None or run.text_first):
             if self._learn_again():
                 run.embedded += self.migrate(progress=progress, cancel=cancel).embedded
@@ -121,6 +122,8 @@ class Engine:
         if run.committed:
             self.maintain()
         report = run.report()
+        if run.embedded > embedded_before:  # then that is in a later version
+            report = replace(report, version=self.store.snapshot().version)
         return replace(report, problems=(*report.problems, *waits)) if waits else report
 
     def run(

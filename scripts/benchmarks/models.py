@@ -9,77 +9,25 @@ threads FOLDER MODEL...      texts a second by number of threads, alone and on a
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import random
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 import lancebrain
-from benchmarks.measure import say
+from benchmarks.models_change import FIRST, migrate
 from lancebrain.embedders import Embedder, EngineOptions, load_embedder
 from lancebrain.embedders.measuring import measure
-from lancebrain.store import Store
 from lancebrain.sync import Wanted
 from lancebrain.sync.embedding import sample_texts
-
-_FIRST, _SECOND = "benchmarks.models:First", "benchmarks.models:Second"
-_LOG, _SECONDS = "BENCH_LOG", "BENCH_SECONDS_A_TEXT"
-
-
-class First:
-    """Vectors made of a hash of the text, for next to nothing."""
-
-    fingerprint = "bench-first/64"
-    dim = 64
-    fusion_weight = 0.4
-
-    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See :class:`lancebrain.embedders.base.Embedder`."""
-        out = np.empty((len(texts), self.dim), np.float32)
-        for row, text in enumerate(texts):
-            digest = hashlib.sha256(f"{self.fingerprint} {text}".encode("utf-8", "replace"))
-            seed = int.from_bytes(digest.digest()[:8], "big")
-            out[row] = np.random.default_rng(seed).standard_normal(self.dim)
-        out /= np.linalg.norm(out, axis=1, keepdims=True)
-        return out
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """See :class:`lancebrain.embedders.base.Embedder`."""
-        vector: NDArray[np.float32] = self.embed_passages([text])[0]
-        return vector
-
-
-class Second(First):
-    """Another one, which notes each text that it embedded in a file."""
-
-    fingerprint = "bench-second/96"
-    dim = 96
-
-    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See :class:`lancebrain.embedders.base.Embedder`."""
-        vectors = super().embed_passages(texts)
-        time.sleep(float(os.environ.get(_SECONDS, "0")) * len(texts))
-        if _LOG in os.environ:
-            with Path(os.environ[_LOG]).open("a", encoding="ascii") as log:
-                log.writelines(
-                    hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() + "\n"
-                    for text in texts
-                )
-        return vectors
 
 
 def main(argv: list[str]) -> int:
@@ -95,6 +43,9 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--runs", type=int, default=3, help="of first")
     parser.add_argument("--kills", type=int, default=10, help="of migrate")
     parser.add_argument("--seconds", type=float, default=60.0, help="that a change is to take")
+    parser.add_argument(
+        "--seed", type=int, help="kill at moments chosen by it, not at equal distances"
+    )
     options = parser.parse_args(argv)
     folder, *models = options.arguments
     if options.what == "throughput":
@@ -105,7 +56,7 @@ def main(argv: list[str]) -> int:
         for index in options.arguments:
             _first_question(Path(index), options.runs)
     else:
-        return _migrate(Path(folder), options.kills, options.seconds)
+        return migrate(Path(folder), options.kills, options.seconds, options.seed)
     return 0
 
 
@@ -141,6 +92,8 @@ def _text_first(brain: lancebrain.Brain, notes: Path) -> None:
 
 def _own_best(embedder: Embedder, texts: Sequence[str]) -> None:
     """The engine's own way with many texts, the best that there is."""
+    for part, _ in getattr(embedder, "_parts", ()):
+        _own_best(part, texts)
     engine: Any = getattr(embedder, "_engine", None) or getattr(embedder, "_model", None)
     if hasattr(engine, "encode_document"):
         engine.encode_document(list(texts), batch_size=8, normalize_embeddings=True)
@@ -149,7 +102,7 @@ def _own_best(embedder: Embedder, texts: Sequence[str]) -> None:
     elif hasattr(engine, "encode"):
         for at in range(0, len(texts), 32):
             engine.encode(list(texts[at : at + 32]))
-    else:
+    elif not hasattr(embedder, "_parts"):
         embedder.embed_passages(texts)
 
 
@@ -207,100 +160,6 @@ def _first_question(index: Path, runs: int) -> None:
     )
 
 
-def _migrate(folder: Path, kills: int, seconds: float) -> int:
-    with tempfile.TemporaryDirectory() as scratch:
-        index, log = Path(scratch) / "index", Path(scratch) / "log"
-        with lancebrain.open(index, model=_FIRST) as brain:
-            report = brain.sync([folder])
-            chunks = len(brain._access.store().snapshot().chunk_hashes())
-            say(f"{report.added} documents, {chunks} texts")
-            seconds_a_text = seconds / chunks
-            asked = _killed(brain, index, log, chunks, kills, seconds_a_text)
-            started = time.perf_counter()
-            process = _using(index, log, seconds_a_text)
-            asked += _asked_until(brain, lambda: process.poll() is not None)
-            say(f"the last one took {time.perf_counter() - started:.1f} s")
-            if process.returncode:
-                print(f"it ended with {process.returncode}")
-                return 1
-        embedded = Counter(log.read_text(encoding="ascii").split())
-        differ = _differs(index, folder)
-        print(
-            f"{chunks} texts, killed {kills} times: {asked} questions answered, "
-            f"{embedded.total() - len(embedded)} texts embedded twice, "
-            f"{differ} rows differ from a fresh index"
-        )
-        return int(bool(differ) or embedded.total() > len(embedded))
-
-
-def _killed(
-    brain: lancebrain.Brain, index: Path, log: Path, chunks: int, kills: int, seconds: float
-) -> int:
-    """Kill the change again and again; how many questions were answered meanwhile."""
-    store, asked = Store.open(index), 0
-    for kill in range(1, kills + 1):
-        process = _using(index, log, seconds)
-        wanted = chunks * kill // (kills + 1)
-
-        def is_there(wanted: int = wanted) -> bool:
-            return len(store.staged.hashes(Second.fingerprint)) >= wanted
-
-        asked += _asked_until(brain, is_there)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        say(f"killed at {len(store.staged.hashes(Second.fingerprint))} of {chunks}")
-    return asked
-
-
-def _using(index: Path, log: Path, seconds: float) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "lancebrain", "model", "use", _SECOND, "--index", str(index)],
-        env=os.environ
-        | {
-            "PYTHONPATH": str(Path(__file__).parents[1]),
-            "LANCEBRAIN_MODEL": _SECOND,
-            _LOG: str(log),
-            _SECONDS: str(seconds),
-        },
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def _asked_until(brain: lancebrain.Brain, is_over: Callable[[], bool]) -> int:
-    asked = 0
-    while not is_over():
-        if not brain.search("kernel", mode="vector", limit=3, look=False).hits:
-            raise AssertionError("a question was not answered")
-        asked += 1
-    return asked
-
-
-def _differs(index: Path, folder: Path) -> int:
-    """Rows of an index that a fresh one of the same files, with the new model, does not have."""
-    with tempfile.TemporaryDirectory() as scratch:
-        with lancebrain.open(Path(scratch) / "fresh", model=_SECOND) as fresh:
-            fresh.sync([folder])
-            wanted = _rows(fresh._access.store())
-        return len(set(wanted.items()) ^ set(_rows(Store.open(index)).items()))
-
-
-def _rows(store: Store) -> dict[tuple[str, int], tuple[str, bytes]]:
-    columns = ["path", "chunk_index", "chunk_hash", "vector"]
-    rows = (
-        store.snapshot()
-        .to_arrow(columns, where="embedded = true")
-        .sort_by([("path", "ascending"), ("chunk_index", "ascending")])
-    )
-    found: dict[tuple[str, int], tuple[str, bytes]] = {}
-    ranks: Counter[str] = Counter()
-    for row in rows.to_pylist():
-        ranks[row["path"]] += 1
-        key = (row["path"], ranks[row["path"]])
-        found[key] = (row["chunk_hash"], np.round(np.array(row["vector"], np.float32), 5).tobytes())
-    return found
-
-
 def _threads(folder: Path, models: Sequence[str], count: int) -> None:
     cores = os.cpu_count() or 1
     counts = sorted({1, 2, 4, cores})
@@ -308,7 +167,7 @@ def _threads(folder: Path, models: Sequence[str], count: int) -> None:
     print(f"|---|{'---|' * len(counts)}")
     with tempfile.TemporaryDirectory() as scratch:
         notes = _some_notes(folder, Path(scratch) / "notes", count)
-        with lancebrain.open(Path(scratch) / "index", model=_FIRST, sources=[]) as brain:
+        with lancebrain.open(Path(scratch) / "index", model=FIRST, sources=[]) as brain:
             _text_first(brain, notes)
             store = brain._access.store()
             texts = [text for _, text in sample_texts(store.snapshot(), count)]

@@ -13,16 +13,18 @@ document stands where its best chunk stands.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +53,8 @@ _NOTES = {"vault": _PROJECT / "demo" / "vault", "notes": _PROJECT / "tests" / "n
 _VARIABLE = "LANCEBRAIN_LABELLED_SETS"
 _SETS = {"en": "xquad_en", "zh": "xquad_zh", "ja": "jsquad_ja"}
 _HITS = 30  # several may be of one document, and ten documents are measured
+_AT_ONCE = 16
+_SAVED_EVERY_S = 15.0
 _MODES: tuple[Mode, ...] = get_args(Mode)
 _Row = tuple[str, Sequence[float]]
 
@@ -59,7 +63,8 @@ class _Remembering:
     """An embedder that embeds each text once; several indices hold the same paragraphs.
 
     Args:
-        file: an ``.npz`` to begin with and to :meth:`save` to, or None.
+        file: an ``.npz`` to begin with and to keep everything in, or None. It is written every
+            few seconds, so that a run that was stopped goes on where it was.
     """
 
     def __init__(self, inner: Embedder, file: Path | None) -> None:
@@ -70,34 +75,48 @@ class _Remembering:
         self.dim = inner.dim
         self.fusion_weight = inner.fusion_weight
         self.languages = inner.languages
-        self._passages: dict[str, NDArray[np.float32]] = {}
-        self._queries: dict[str, NDArray[np.float32]] = {}
+        self._known: dict[str, dict[str, NDArray[np.float32]]] = {"passages": {}, "queries": {}}
+        self._saved_at = time.monotonic()
         if file is not None and file.exists():
             kept = np.load(file)
             if str(kept["fingerprint"]) == self.fingerprint:
-                self._passages = dict(zip(kept["texts"].tolist(), kept["vectors"], strict=True))
+                for kind, known in self._known.items():
+                    known |= zip(json.loads(str(kept[kind])), kept[f"{kind}_vectors"], strict=True)
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See :class:`lancebrain.embedders.base.Embedder`."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._passages]
-        self._passages |= zip(new, self._inner.embed_passages(new), strict=True)
-        return np.stack([self._passages[text] for text in texts])
+        known = self._known["passages"]
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        for at in range(0, len(new), _AT_ONCE):
+            some = new[at : at + _AT_ONCE]
+            known |= zip(some, self._inner.embed_passages(some), strict=True)
+            self._save_now_and_then()
+        return np.stack([known[text] for text in texts])
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """See :class:`lancebrain.embedders.base.Embedder`."""
-        if text not in self._queries:
-            self._queries[text] = self._inner.embed_query(text)
-        return self._queries[text]
+        known = self._known["queries"]
+        if text not in known:
+            known[text] = self._inner.embed_query(text)
+            self._save_now_and_then()
+        return known[text]
 
     def save(self) -> None:
-        """Keep the passages' vectors for the next run."""
-        if self._file is not None and self._passages:
-            np.savez(
-                self._file,
-                fingerprint=self.fingerprint,
-                texts=np.array(list(self._passages), dtype=np.str_),
-                vectors=np.stack(list(self._passages.values())),
-            )
+        """Keep the vectors for the next run."""
+        self._saved_at = time.monotonic()
+        if self._file is None:
+            return
+        arrays: dict[str, NDArray[Any]] = {"fingerprint": np.array(self.fingerprint)}
+        for kind, known in self._known.items():
+            arrays[kind] = np.array(json.dumps(list(known)))
+            arrays[f"{kind}_vectors"] = np.array(list(known.values())).reshape(-1, self.dim)
+        written = self._file.with_suffix(".part.npz")
+        np.savez(written, **arrays)  # type: ignore[arg-type]
+        written.replace(self._file)
+
+    def _save_now_and_then(self) -> None:
+        if time.monotonic() - self._saved_at > _SAVED_EVERY_S:
+            self.save()
 
 
 def main(argv: Sequence[str]) -> int:
