@@ -54,6 +54,35 @@ def test_a_rollback_brings_an_old_row_back_and_hides_nothing(notes: Notes) -> No
     assert [version for _, version in _told(notes, "notes/a.md")] == [back, second, first]
 
 
+def test_a_document_that_was_moved_has_the_history_of_its_earlier_paths(notes: Notes) -> None:
+    added = notes.write({"a.md": "alpha\n", "b.md": "beta\n"}).sync().version
+    changed = notes.write({"a.md": "alpha two\n"}).sync().version
+    (notes.root / "a.md").rename(notes.root / "c.md")
+    first = notes.sync().version
+    notes.write({"a.md": "another\n"}).sync()
+    (notes.root / "old").mkdir()
+    (notes.root / "c.md").rename(notes.root / "old" / "c.md")
+    second = notes.sync().version
+    told = [
+        (entry.what, entry.version, entry.path)
+        for entry in document_history(notes.store, "notes/old/c.md")
+    ]
+    assert told == [
+        ("moved", second, "notes/old/c.md"),
+        ("moved", first, "notes/c.md"),
+        ("changed", changed, "notes/a.md"),
+        ("added", added, "notes/a.md"),
+    ]
+
+
+def test_a_path_that_was_taken_again_has_the_history_of_both_documents(notes: Notes) -> None:
+    first = notes.write({"a.md": "alpha\n", "b.md": "beta\n"}).sync().version
+    (notes.root / "a.md").unlink()
+    removed = notes.sync().version
+    again = notes.write({"a.md": "another\n"}).sync().version
+    assert _told(notes, "notes/a.md") == [("added", again), ("removed", removed), ("added", first)]
+
+
 def test_few_versions_are_read_for_it(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     notes.write({"a.md": "alpha\n"}).sync()
     for number in range(15):

@@ -282,10 +282,10 @@ export function pane(root) {
     put(body, waiting());
     const versions = await get("/api/document/history", { path: page.path });
     if (isStale()) return;
-    put(body, h("div", { class: "past-list" }, h("p", { class: "hint" }, t("past.hint")), versionList(versions)));
+    put(body, h("div", { class: "past-list" }, h("p", { class: "hint" }, t("past.hint")), versionList(versions, page.path)));
   }
 
-  function versionList(versions, path = page.path) {
+  function versionList(versions, path) {
     return h(
       "ol",
       { class: "versions" },
@@ -295,13 +295,13 @@ export function pane(root) {
         return h(
           "li",
           { class: `what-${version.what}` },
-          h("div", { class: "version-line" }, h("strong", {}, t(`document.was.${version.what}`)), h("time", { datetime: version.at }, dayOf(version.at), " ", clockOf(version.at)), h("span", { class: "number" }, t("version.short", { version: String(version.version) })), version.tags.map((tag) => h("span", { class: "checkpoint" }, icon("flag"), visible(tag))), version.size ? h("span", { class: "number" }, sizeOf(version.size)) : null),
+          h("div", { class: "version-line" }, h("strong", {}, t(`document.was.${version.what}`)), h("time", { datetime: version.at }, dayOf(version.at), " ", clockOf(version.at)), h("span", { class: "number" }, t("version.short", { version: String(version.version) })), version.tags.map((tag) => h("span", { class: "checkpoint" }, icon("flag"), visible(tag))), version.size ? h("span", { class: "number" }, sizeOf(version.size)) : null, version.path !== path && h("span", { class: "path" }, visible(version.path))),
           h(
             "div",
             { class: "version-tools" },
-            before && h("button", { type: "button", class: "quiet", "aria-expanded": "false", on: { click: (event) => toggleDiff(event.currentTarget, place, path, before.version, version.version) } }, t("version.changes")),
-            version.what !== "removed" && h("a", { class: "quiet", href: addressOf({ at: version.version, open: path, tab: null }) }, t("version.read")),
-            version.what !== "removed" && h("button", { type: "button", class: "quiet", on: { click: () => restore(path, version) } }, icon("undo"), t("restore")),
+            before && h("button", { type: "button", class: "quiet", "aria-expanded": "false", on: { click: (event) => toggleDiff(event.currentTarget, place, version.path, before.version, version.version) } }, t("version.changes")),
+            version.what !== "removed" && h("a", { class: "quiet", href: addressOf({ at: version.version, open: version.path, tab: null }) }, t("version.read")),
+            version.what !== "removed" && h("button", { type: "button", class: "quiet", on: { click: () => restore(version.path, version) } }, icon("undo"), t("restore")),
           ),
           place,
         );
