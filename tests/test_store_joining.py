@@ -158,3 +158,12 @@ def test_pieces_that_joining_cannot_make_larger_are_left_alone() -> None:
     small = [Piece(100 + number, 1_000, 1_000) for number in range(6)]
     assert to_join(full, tiny=20, alike=4) == []
     assert to_join([*full, *small], tiny=20, alike=4) == small
+
+
+def test_full_pieces_that_lost_some_rows_to_edits_are_left_alone_until_much_of_them_is_gone() -> (
+    None
+):
+    edited = [Piece(number, 3_999 - number, 4_000) for number in range(30)]
+    assert to_join(edited, tiny=20, alike=4) == []
+    half = [Piece(100 + number, 2_000, 4_000) for number in range(5)]
+    assert to_join([*edited, *half], tiny=20, alike=4) == half

@@ -29,10 +29,16 @@ if TYPE_CHECKING:
 _BASE = 8
 """Pieces of a size class have up to so many times the rows of the smallest."""
 _FULL_ROWS = 4_000
-"""Of a piece that is joined no further: to write so many of 512 dimensions takes 150 MB of memory,
-and 20,000 would take 340."""
+"""That are written at once: of 512 dimensions they take 150 MB of memory, and 20,000 would take
+340."""
+_LARGE_ROWS = 3_000
+"""A piece of which so many were written is joined no further while most of them are there. What
+counts is what was written: an edit takes a row out of a full piece, and were it small for that, a
+dozen edits would have all full pieces written anew."""
+_LEAST_THERE = 2 / 3
+"""Of a large piece. Rows that are gone take room until it is joined."""
 _WASTED_ROWS = 10_000
-"""Rows that are gone take room in a piece; from so many on, and half of it, it is written anew."""
+"""From so many on that are gone, and half of it, a piece is written anew by itself."""
 ROW_ID_BITS = 32
 """A row id begins with the number of its piece; so many bits follow."""
 _KEY = ("path", "chunk_index")
@@ -70,7 +76,7 @@ def to_join(pieces: Sequence[Piece], *, tiny: int, alike: int) -> list[Piece]:
     """
     classes: defaultdict[int, list[Piece]] = defaultdict(list)
     for piece in pieces:
-        if piece.rows < _FULL_ROWS:
+        if not _is_full(piece):
             classes[_size_class(piece.rows)].append(piece)
     joined: list[Piece] = []
     for size in range(max(classes, default=0) + 1):
@@ -95,6 +101,10 @@ def join(table: Table, pieces: Collection[Piece]) -> None:
         rows = table.take_row_ids(part).to_arrow().select(columns)
         merge = table.merge_insert(list(_KEY)).when_matched_update_all()
         merge.execute(_unique(rows), on_bad_vectors="null")
+
+
+def _is_full(piece: Piece) -> bool:
+    return piece.written >= _LARGE_ROWS and piece.rows >= _LEAST_THERE * piece.written
 
 
 def _is_wasted(piece: Piece) -> bool:
