@@ -80,9 +80,7 @@ def test_the_end_of_stdin_ends_it(served: tuple[object, ...]) -> None:
         assert server.process.stdin is not None
         server.process.stdin.close()
         assert _ends(server) == 0
-        assert server.process.stdout is not None
-        rest = server.process.stdout.read()
-        assert all("jsonrpc" in json.loads(line) for line in rest.splitlines())
+        assert all("jsonrpc" in json.loads(line) for line in server.rest())
 
 
 def test_it_ends_while_it_still_loads(slow: Path) -> None:
@@ -92,6 +90,66 @@ def test_it_ends_while_it_still_loads(slow: Path) -> None:
         assert server.process.stdin is not None
         server.process.stdin.close()
         assert _ends(server) == 0
+
+
+FOLLOWING_FAILS = """
+import sys
+from lancebrain.sync.worker import Worker
+
+class Clumsy(Worker):
+    made = 0
+
+    async def {method}(self):
+        Clumsy.made += 1
+        if Clumsy.made == 1:
+            raise AttributeError("partially initialized module")
+        await super().{method}()
+
+import lancebrain.sync.worker
+lancebrain.sync.worker.Worker = Clumsy
+from lancebrain.cli.entry import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("method", ["run", "settle"])
+def test_a_mistake_beside_the_answers_is_survived_and_the_files_are_followed_again(
+    tmp_path: Path, served: tuple[object, ...], method: str
+) -> None:
+    program = ("-c", FOLLOWING_FAILS.format(method=method))
+    with Process(*served, program=program) as server:
+        server.start()
+        assert server.call("search_knowledge", query="quokka")["structuredContent"]["hits"]
+        deadline = time.monotonic() + ENDS_WITHIN_S * 4
+        is_followed = False
+        while not is_followed:
+            assert time.monotonic() < deadline
+            state = server.call("index_status")["structuredContent"]
+            is_followed = state["following"].startswith("By events of")
+        write_tree(tmp_path / "notes", {"b.md": "# B\n\nThe bettong hops.\n"})
+        while not server.call("search_knowledge", query="bettong")["structuredContent"]["hits"]:
+            assert time.monotonic() < deadline
+
+
+def test_a_mistake_that_ends_the_answers_ends_the_process_and_is_told(
+    served: tuple[object, ...],
+) -> None:
+    program = """
+import sys
+import lancebrain.mcp_server.stdio as stdio
+
+async def fails(server, reading, writing):
+    await reading.receive()
+    raise AttributeError("partially initialized module")
+
+stdio.converse = fails
+from lancebrain.cli.entry import main
+main(sys.argv[1:])
+"""
+    with Process(*served, program=("-c", program)) as server:
+        with pytest.raises(AssertionError, match="AttributeError"):
+            server.start()
+        assert _ends(server) == 1
 
 
 @pytest.mark.anyio

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +14,20 @@ if TYPE_CHECKING:
     from lancebrain.sync.worker import Worker
     from lancebrain.types import Progress, SyncReport
 
+_NEEDED = (
+    "lancedb.query",
+    "lancedb.index",
+    "lancebrain.search",
+    "lancebrain.versions",
+    "lancebrain.embedders",
+    "lancebrain.sync.worker",
+    "lancebrain.brain.detail",
+    "lancebrain.brain.state",
+    "lancebrain.brain.linking",
+)
+"""Imported in this order by one thread: where threads import modules that import each other at the
+same time, Python breaks the deadlock by handing one of them a module that is not complete."""
+
 
 def open_ahead(brain: Brain) -> bool:
     """Import and open the index now; whether there is one. It is made if there are sources.
@@ -20,6 +35,8 @@ def open_ahead(brain: Brain) -> bool:
     Raises:
         StoreError: it cannot be opened.
     """
+    for name in _NEEDED:
+        import_module(name)
     access = brain._access
     if not access.exists:
         access.reload()

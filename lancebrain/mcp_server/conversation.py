@@ -71,7 +71,7 @@ class Conversation:
         ids = {_id(message["id"]) for message in map(_parsed, before) if "id" in message}
         self._known = ids - self._waiting.keys()
         yield from before
-        yield from [line for line in self._waiting.values() if line not in before]
+        yield from [line for line in list(self._waiting.values()) if line not in before]
 
     def refusals(self) -> Iterator[bytes]:
         """Answers to what the client waits for and must not be asked twice."""

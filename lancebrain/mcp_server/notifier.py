@@ -7,6 +7,7 @@ subscriptions by its own.
 from __future__ import annotations
 
 import functools
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_SUBSCRIPTIONS = 200
 """Of one connection; what is beyond is not told of."""
+_TELLING_S = 2.0
 
 
 class Notifier:
@@ -74,7 +76,12 @@ class Notifier:
         await self.bus.publish(ResourceUpdated(uri=uri))
         for session, uris in list(self._connections.values()):
             if uri in uris:
-                await session.send_resource_updated(uri)
+                # One that goes, or takes nothing in, keeps no other from hearing.
+                with (
+                    suppress(anyio.ClosedResourceError, anyio.BrokenResourceError),
+                    anyio.move_on_after(_TELLING_S),
+                ):
+                    await session.send_resource_updated(uri)
 
     async def _subscribe(self, ctx: Any, params: SubscribeRequestParams) -> EmptyResult:
         uris = self._uris_of(ctx)

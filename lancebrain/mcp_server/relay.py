@@ -138,7 +138,7 @@ def relay(sharing: Sharing) -> Wire | None:
         return None
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: _leave(128 + number))
-    stdin, stdout = _private(0), _private(1)
+    stdin, stdout = private(0), private(1)
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     threading.Thread(target=_hear_client, args=(stdin, events), daemon=True).start()
     conversation = Conversation()
@@ -210,7 +210,7 @@ def _hear_client(stdin: BinaryIO, events: queue.SimpleQueue[Event]) -> None:
     events.put((None, b""))
 
 
-def _private(descriptor: int) -> BinaryIO:
+def private(descriptor: int) -> BinaryIO:
     """A standard stream for our own use; whoever uses it by its number disturbs nobody."""
     own = os.dup(descriptor)
     if descriptor == 0:

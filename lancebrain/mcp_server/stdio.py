@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
@@ -12,6 +14,7 @@ import anyio.to_thread
 from mcp.server.stdio import stdio_server
 
 from lancebrain.mcp_server.notifier import converse
+from lancebrain.mcp_server.relay import private
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -22,6 +25,25 @@ if TYPE_CHECKING:
 _GRACE_S = 0.8
 """What runs in threads is given so long; a commit is all or nothing, and locks go with us."""
 
+log = logging.getLogger("lancebrain.mcp")
+
+
+class Pipes:
+    """Stdin and stdout, for the protocol alone: what else is printed goes to stderr."""
+
+    def __init__(self) -> None:
+        self._stdin, self._stdout = private(0), private(1)
+
+    def lines(self) -> Iterator[str]:
+        """What the client says; waits for each line."""
+        for line in self._stdin:
+            yield line.decode(errors="replace")
+
+    def write(self, text: str) -> None:
+        """Tell the client something."""
+        self._stdout.write(text.encode())
+        self._stdout.flush()
+
 
 def serve_stdio(server: MCPServer[App], wire: Wire | None = None) -> NoReturn:
     """Serve until stdin ends or a signal comes; the process ends with it.
@@ -31,11 +53,11 @@ def serve_stdio(server: MCPServer[App], wire: Wire | None = None) -> NoReturn:
     Args:
         wire: in place of stdin and stdout, where another server served them before.
     """
-    anyio.run(_serve, server, wire)
+    anyio.run(_serve, server, wire or Pipes())
     _leave(0)
 
 
-async def _serve(server: MCPServer[App], wire: Wire | None) -> None:
+async def _serve(server: MCPServer[App], wire: Wire | Pipes) -> None:
     code = 0
     async with anyio.create_task_group() as tasks:
         serving = anyio.CancelScope()
@@ -52,26 +74,32 @@ async def _serve(server: MCPServer[App], wire: Wire | None) -> None:
         if sys.platform != "win32":
             tasks.start_soon(leave_on_signal)
         with serving:
-            if wire is None:
-                await server.run_stdio_async()
-            else:
+            try:
                 streams: Any = _Said(wire), _Told(wire)
                 async with stdio_server(*streams) as (reading, writing):
                     await converse(server, reading, writing)
+            except* OSError as errors:
+                log.warning("The client cannot be told anything any more: %s", errors.exceptions)
+                code = 1
+            except* Exception:
+                # A client is to see that nobody answers any more; it waits for ever otherwise.
+                log.exception("The server ended by a mistake of ours")
+                code = 1
         # The event loop waits for threads when it ends; so it does not come to its end.
         _leave(code)
 
 
 class _Said:
-    """The lines of a wire, as ``stdio_server`` reads them."""
+    """The lines of a client, as ``stdio_server`` reads them."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire | Pipes) -> None:
         self._lines = wire.lines()
 
     def __aiter__(self) -> _Said:
         return self
 
     async def __anext__(self) -> str:
+        # The SDK's own reading of stdin could not be given up before the next line came.
         line = await anyio.to_thread.run_sync(next, self._lines, None, abandon_on_cancel=True)
         if line is None:
             raise StopAsyncIteration
@@ -79,9 +107,9 @@ class _Said:
 
 
 class _Told:
-    """A wire, as ``stdio_server`` writes to it."""
+    """A client, as ``stdio_server`` writes to it."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire | Pipes) -> None:
         self._wire = wire
 
     async def write(self, text: str) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import anyio
 import anyio.to_thread
 
+from lancebrain.brain.background import is_read_only, load_ahead, open_ahead, worker_of
 from lancebrain.errors import IndexNotFoundError, LancebrainError, StoreError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ SETTLE_S = 0.5
 """A question waits so long for changes that were just heard of."""
 _CATCH_UP_S = 0.1
 _RETRY_S = 2.0
+_MOST_RETRY_S = 60.0
 _LAST_STEP_S = 0.5
 _QUESTIONS = 4
 
@@ -81,7 +83,7 @@ class Live:
         self._changes = anyio.CapacityLimiter(1)
 
     async def run(self) -> None:
-        """Open, load, follow; ends when it is cancelled, and never by an error."""
+        """Open, load, follow; ends when it is cancelled."""
         if isinstance(self._brain, LancebrainError):
             self._opened.set()
             return
@@ -93,7 +95,7 @@ class Live:
             await self._open(brain)
             tasks.start_soon(self._load, brain)
             if self._follow:
-                await self._follow_files(brain, tasks)
+                await self._follow_files(brain)
 
     def begin(self) -> None:
         """Open and load now: the client has been told what it asks first, or asks for more."""
@@ -185,8 +187,6 @@ class Live:
         self.changed.set()
 
     async def _open(self, brain: Brain) -> None:
-        from lancebrain.brain.background import open_ahead
-
         try:
             await self._aside(open_ahead, brain)
         except LancebrainError as error:
@@ -199,8 +199,6 @@ class Live:
         self._opened.set()
 
     async def _load(self, brain: Brain) -> None:
-        from lancebrain.brain.background import load_ahead
-
         try:
             await self._aside(load_ahead, brain)
         except LancebrainError as error:
@@ -212,51 +210,59 @@ class Live:
         else:
             self._model_ready.set()
 
-    async def _follow_files(self, brain: Brain, tasks: anyio.abc.TaskGroup) -> None:
-        from lancebrain.brain.background import is_read_only, open_ahead, worker_of
+    async def _follow_files(self, brain: Brain) -> None:
+        """Follow until it is cancelled; a mistake of ours in it is logged, and it begins again."""
+        pause_s = _RETRY_S
+        while (worker := await self._new_worker(brain)) is not None:
+            self.worker, self.is_behind, self.last_error = worker, True, None
+            try:
+                await self._work(worker)
+            except Exception as error:
+                log.exception("Following the files failed")
+                self.last_error = StoreError(f"It failed with {type(error).__name__}.")
+            finally:
+                self.worker = None
+            await anyio.sleep(pause_s)
+            pause_s = min(pause_s * 2, _MOST_RETRY_S)
 
+    async def _new_worker(self, brain: Brain) -> Worker | None:
+        """What follows the files, as soon as there is an index; None if nothing can be followed."""
         while True:
             try:
                 if await self._aside(open_ahead, brain):
                     self._failure = None
                     if await self._aside(is_read_only, brain):
-                        return
-                    worker = await self._aside(
+                        return None
+                    return await self._aside(
                         partial(worker_of, brain, on_report=self._done, on_error=self._failed)
                     )
-                    break
             except LancebrainError as error:
                 self.last_error = error
             except Exception as error:  # as above
                 log.exception("Following the files could not begin")
                 self.last_error = StoreError(f"It failed with {type(error).__name__}.")
             await anyio.sleep(_RETRY_S)
-        self.worker = worker
-        tasks.start_soon(self._catch_up, worker)
+
+    async def _work(self, worker: Worker) -> None:
+        """Run a worker, and know when the index is behind the files no more, again and again."""
         # Cancelling a step would leave its thread at work: it is asked to end, and given time.
         at_work = anyio.CancelScope(shield=True)
-        tasks.start_soon(self._work, worker, at_work)
-        try:
-            await anyio.sleep_forever()
-        finally:
-            worker.stop()
-            at_work.deadline = anyio.current_time() + _LAST_STEP_S
 
-    async def _work(self, worker: Worker, at_work: anyio.CancelScope) -> None:
-        with at_work:
-            try:
+        async def work() -> None:
+            with at_work:
                 await worker.run()
-            except Exception:  # as above
-                log.exception("Following the files failed")
-                self.last_error = StoreError("Following the files ended by a mistake of ours.")
 
-    async def _catch_up(self, worker: Worker) -> None:
-        """Know when the index is behind the files no more, again and again."""
-        while True:
-            if self.is_behind:
-                await worker.settle()
-                self.is_behind = False
-            await anyio.sleep(_CATCH_UP_S)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(work)
+            try:
+                while True:
+                    if self.is_behind:
+                        await worker.settle()
+                        self.is_behind = False
+                    await anyio.sleep(_CATCH_UP_S)
+            finally:
+                worker.stop()
+                at_work.deadline = anyio.current_time() + _LAST_STEP_S
 
     def _done(self, report: SyncReport) -> None:
         self.last_error = None
@@ -294,9 +300,8 @@ async def running(live: _L, *others: Callable[[], Coroutine[Any, Any, None]]) ->
         return
     async with anyio.create_task_group() as tasks:
         live.is_running = True
-        tasks.start_soon(live.run)
-        for other in others:
-            tasks.start_soon(_kept_up, other)
+        for task in (live.run, *others):
+            tasks.start_soon(_kept_up, task)
         try:
             yield live
         finally:
