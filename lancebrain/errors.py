@@ -10,6 +10,7 @@ Bad user data (an unreadable note, broken frontmatter) is never an error: it is 
     ├── IndexLockedError            11   another process holds the lock past the time allowed
     ├── StoreError                   1   it cannot be read or written: permissions, or no room
     │   ├── DamagedError             1   what is on the disk cannot be understood
+    │   ├── UnreachableError         1   it is on object storage that does not answer now
     │   └── IndexMismatchError       1   the index was made with another model or version
     └── EmbedderError                1   a model is missing, fails to load, or fails on a text
         └── ModelUnavailableError    1   it cannot be had now, and may be later
@@ -67,6 +68,10 @@ class StoreError(LancebrainError):
 
 class DamagedError(StoreError):
     """What is on the disk is not what was written there."""
+
+
+class UnreachableError(StoreError):
+    """Object storage does not answer; what was being written may be there or not."""
 
 
 class IndexMismatchError(StoreError):

@@ -370,3 +370,38 @@ def test_secrets_are_masked_in_logs_in_all_files_or_in_none(load: Load) -> None:
     assert load({"LANCEBRAIN_MASK_SECRETS": "all"}).mask_secrets == "all"
     with pytest.raises(ConfigError, match="'logs', 'all' or 'none'"):
         load({"LANCEBRAIN_MASK_SECRETS": "true"})
+
+
+def test_an_index_on_object_storage_has_a_folder_of_its_own_on_this_machine(tmp_path: Path) -> None:
+    file = tmp_path / "lancebrain.toml"
+    file.write_text(
+        'index = "s3://Team/brain/"\n[storage_options]\naws_region = "x"\nallow_http = true\n'
+    )
+    settings = load_settings(config_file=file, environ={})
+    assert settings.index_uri == settings.index_name == "s3://Team/brain"
+    assert settings.index.is_absolute()
+    assert settings.storage_options == {"aws_region": "x", "allow_http": "true"}
+    assert "aws_region" not in repr(settings)
+    again = load_settings(index="s3://Team/brain", environ={})
+    other = load_settings(environ={"LANCEBRAIN_INDEX": "gs://Team/brain"})
+    assert again.index == settings.index != other.index
+
+
+def test_a_later_place_of_the_index_replaces_an_earlier_one_whole(tmp_path: Path) -> None:
+    file = tmp_path / "lancebrain.toml"
+    file.write_text('index = "s3://team/brain"\n')
+    settings = load_settings(config_file=file, index=tmp_path / "here", environ={})
+    assert (settings.index, settings.index_uri) == (tmp_path / "here", None)
+    options = {"LANCEBRAIN_STORAGE_OPTIONS": '{"aws_region": "y"}'}
+    assert load_settings(environ=options).storage_options == {"aws_region": "y"}
+
+
+def test_a_file_uri_is_a_folder(tmp_path: Path) -> None:
+    settings = load_settings(index=f"file://{tmp_path}/my%20index", environ={})
+    assert (settings.index, settings.index_uri) == (tmp_path / "my index", None)
+
+
+@pytest.mark.parametrize("place", ["http://host/x", "s3://", "s3:///x", "s3://b/x?y=1"])
+def test_a_place_where_no_index_can_be_is_told(place: str) -> None:
+    with pytest.raises(ConfigError, match="an index cannot be at"):
+        load_settings(index=place, environ={})

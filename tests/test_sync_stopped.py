@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lancebrain.errors import IndexLockedError, StoreError
-from lancebrain.store import lock, vector_cache, writer
+from lancebrain.store import durably, lock, vector_cache
 from tests.health import assert_healthy
 from tests.indexes import Notes
 from tests.stand_in import StandIn
@@ -185,17 +185,17 @@ def test_one_that_is_stopped_and_killed_leaves_nothing_to_wait_for(
 def test_files_that_one_who_lost_the_lock_takes_away_again_are_not_waited_for(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = writer.Writer._files
+    real = durably._files
     calls = 0
 
-    def files(self: writer.Writer) -> Iterator[str]:
+    def files(table: Path) -> Iterator[str]:
         nonlocal calls
         calls += 1
-        yield from real(self)
+        yield from real(table)
         if calls % 2 == 0:
             yield str(notes.settings.index / "chunks.lance/_deletions/.tmp1")
 
-    monkeypatch.setattr(writer.Writer, "_files", files)
+    monkeypatch.setattr(durably, "_files", files)
     assert notes.synced().changed == 1
 
 

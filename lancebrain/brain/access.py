@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lancebrain.config import Settings
     from lancebrain.embedders import Embedder, EngineOptions, Reranker
     from lancebrain.search import Reranking
-    from lancebrain.store import PlannedChange, Store, StoreInfo
+    from lancebrain.store import PlannedChange, Storage, Store, StoreInfo, Where
     from lancebrain.sync import Engine
     from lancebrain.types import Mode
 
@@ -41,6 +41,7 @@ class Access:
         self._guard = threading.RLock()
         self._loading = threading.Lock()
         self._store: Store | None = None
+        self._stored: tuple[object, Storage] | None = None
         self._given = embedder
         self._loaded: dict[str, Embedder] = {}
         self._reranker: Reranker | None = None
@@ -60,7 +61,20 @@ class Access:
         """Whether there is an index."""
         from lancebrain.store import Store
 
-        return Store.exists(self.settings.index)
+        return Store.exists(self.storage())
+
+    def storage(self) -> Storage:
+        """Where the index is. One object while the settings are the same, as it keeps what it
+        reads for a moment, and who it is for the lock."""
+        from lancebrain.store import storage_at
+
+        settings = self.settings
+        named = (settings.index, settings.index_uri, settings.storage_options, settings.refresh_s)
+        with self._guard:
+            if self._stored is None or self._stored[0] != named:
+                folder, uri, options, refresh_s = named
+                self._stored = (named, storage_at(folder, uri, options, refresh_s=refresh_s))
+            return self._stored[1]
 
     def store(self) -> Store:
         """The index.
@@ -75,7 +89,7 @@ class Access:
             if self._store is None:
                 folder = self.settings.index
                 read_only = folder.is_dir() and not os.access(folder, os.W_OK)
-                self._store = Store.open(folder, read_only=read_only)
+                self._store = Store.open(self.storage(), read_only=read_only)
                 self._store.vector_cache.budget_bytes = self.settings.cache_budget_bytes
             return self._store
 
@@ -84,17 +98,25 @@ class Access:
         with self._guard:
             if not self.exists:
                 self.close()
-                self._store = self.new_store(self.settings.index)
+                self._store = self._new_store(self.storage(), self.settings.index)
             return self.store()
 
-    def new_store(self, folder: Path) -> Store:
-        """A new index in a folder, for the configured model, which need not be loaded for it."""
+    def _new_store(self, where: Where, folder: Path) -> Store:
+        """A new index, for the configured model, which need not be loaded for it.
+
+        Args:
+            where: it is to be.
+            folder: what this machine keeps of it.
+        """
         from lancebrain.embedders import embedder_spec
         from lancebrain.store import Store
+        from lancebrain.sync.learning import reject_learning
 
         name = self.model_of_new_index
+        if not isinstance(where, Path):
+            reject_learning(name, where)
         model = self._given or embedder_spec(name, self.options(index=folder))
-        return Store.create(folder, model=name, fingerprint=model.fingerprint, dim=model.dim)
+        return Store.create(where, model=name, fingerprint=model.fingerprint, dim=model.dim)
 
     @property
     def model_of_new_index(self) -> str:
@@ -210,8 +232,8 @@ class Access:
             embedder = load_embedder(info.model, self.options(fingerprint=info.fingerprint))
         if embedder.fingerprint != info.fingerprint:
             raise IndexMismatchError(
-                f"The index in {self.settings.index} was made with the model {info.model!r} as "
-                f"{info.fingerprint}; here it is {embedder.fingerprint}.",
+                f"The index in {self.settings.index_name} was made with the model {info.model!r} "
+                f"as {info.fingerprint}; here it is {embedder.fingerprint}.",
                 hint="Search with --mode keyword, or embed anew: lancebrain model use "
                 f"{info.model}",
             )
@@ -246,7 +268,8 @@ class Access:
             yield self.engine(**other_settings)
             return
         with tempfile.TemporaryDirectory(prefix="lancebrain-") as folder:
-            yield self._engine_for(self.new_store(Path(folder)), **other_settings)
+            store = self._new_store(Path(folder), Path(folder))
+            yield self._engine_for(store, **other_settings)
 
     def _engine_for(self, store: Store, **other_settings: object) -> Engine:
         from lancebrain.sync import Engine
@@ -269,7 +292,7 @@ class Access:
 
         with self._guard:
             self.close()
-            Store.set_aside(self.settings.index, timeout_s=self.settings.lock_timeout_s)
+            Store.set_aside(self.storage(), timeout_s=self.settings.lock_timeout_s)
             self.made_store()
             return self.engine()
 

@@ -239,7 +239,7 @@ def _is_left_out(brain: Brain, source: Source, document: str, file: Path) -> boo
         index_folder=settings.index,
         other_roots=[other.root for other in settings.sources if other is not source],
     )
-    is_forgotten = Forgotten(settings.index).matcher()
+    is_forgotten = Forgotten(brain._access.storage()).matcher()
     return rules.is_ignored(file, is_dir=False) or bool(is_forgotten and is_forgotten(document))
 
 

@@ -237,7 +237,7 @@ class Models:
         about_engine(name)
         if not self._access.exists:
             raise IndexNotFoundError(
-                f"There is no index in {self.settings.index} whose model could be changed.",
+                f"There is no index in {self.settings.index_name} whose model could be changed.",
                 hint=f'Write model = "{name}" into lancebrain.toml, then: lancebrain sync FOLDER',
             )
         settings = self._access.reload()

@@ -43,7 +43,7 @@ def status_of(
         problems=tuple(sorted(told, key=lambda problem: (problem.path, problem.code))),
         bytes=store.bytes(),
         model=snapshot.info.model,
-        index=str(store.folder),
+        index=str(store.storage),
         pinned_at=None if hold is None else hold.at,
         at=made.get(snapshot.version),
         versions=len(made),

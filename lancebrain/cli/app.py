@@ -21,13 +21,13 @@ from lancebrain.cli.front import Front
 _PANEL = "For every command"
 
 Index = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--index",
         metavar="DIR",
         show_default=False,
-        help="Folder of the index. [dim]Else LANCEBRAIN_INDEX, the configuration, or the "
-        "platform's data folder.[/]",
+        help="Folder of the index, or s3://…, gs://…, az://…. [dim]Else "
+        "LANCEBRAIN_INDEX, the configuration, or the platform's data folder.[/]",
         rich_help_panel=_PANEL,
     ),
 ]

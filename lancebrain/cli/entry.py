@@ -57,11 +57,9 @@ def _serve(options: dict[str, str]) -> NoReturn:
     from lancebrain.cli.front import Front
     from lancebrain.cli.stdio import serve_over_stdio
 
-    index, config = (
-        Path(options[name]) if name in options else None for name in ("--index", "--config")
-    )
+    config = options.get("--config")
     serve_over_stdio(
-        Front(index, config),
+        Front(options.get("--index"), Path(config) if config else None),
         read_only="--read-only" in options,
         follow="--no-follow" not in options,
         shared="--alone" not in options,

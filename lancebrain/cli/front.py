@@ -24,12 +24,12 @@ class Front:
     """The options that all commands share, and what follows from them.
 
     Attributes:
-        index: ``--index``, else None: as configured.
+        index: ``--index``, a folder or a URI, else None: as configured.
         config_file: ``--config``, else None: as found.
         as_json: print the result as JSON.
     """
 
-    index: Path | None = None
+    index: str | None = None
     config_file: Path | None = None
     as_json: bool = False
 

@@ -107,7 +107,7 @@ def launch_for(front: Front, *, read_only: bool = False) -> Launch:
     from lancebrain.mcp_server.hosts import launch_of
 
     settings = front.brain().settings
-    arguments = ["--index", str(settings.index)]
+    arguments = ["--index", settings.index_name]
     if settings.config_file is not None:
         arguments += ["--config", str(settings.config_file)]
     if read_only:

@@ -62,7 +62,10 @@ def sharing_of(front: Front, *, read_only: bool, follow: bool) -> Sharing | None
 
 def _index(front: Front) -> Path:
     named = front.index or os.environ.get("LANCEBRAIN_INDEX")
-    return _absolute(Path(named)) if named else front.brain().settings.index
+    # Only a plain folder is known without reading the settings.
+    if named and "://" not in named:
+        return _absolute(Path(named))
+    return front.brain().settings.index
 
 
 def _absolute(path: Path) -> Path:

@@ -21,7 +21,7 @@ _TEMPLATE = """\
 # What LanceBrain indexes, and how. A line that starts with '#' shows a default: remove the '#'
 # to change it. Each key can also be set as a variable, such as LANCEBRAIN_THREADS=2.
 
-# index = "~/.local/share/lancebrain/index"   # else the data folder of the platform
+# index = "~/.local/share/lancebrain/index"   # else the data folder of the platform; or s3://…
 # model = "auto"                 # that of the index; or a name from: lancebrain model list
 # threads = 1                    # that it may use
 # model_offline = false          # never fetch a model

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from lancebrain.config.complaints import complaint, nearest_hint, reject_unknown
 from lancebrain.config.entries import absolute, parse_sources, reject_doubles
 from lancebrain.config.files import parse_json, read_source_list, read_toml
+from lancebrain.config.indexplace import index_place
 from lancebrain.config.remembered import remembered_sources
 from lancebrain.config.settings import KEYS, Settings
 from lancebrain.errors import ConfigError
@@ -24,6 +25,7 @@ from lancebrain.types import Source
 PREFIX = "LANCEBRAIN_"
 
 _FOLDERS = frozenset({"index", "model_folder"})
+_TABLES = frozenset({"storage_options"})
 _OF_OTHERS = frozenset({"LANCEBRAIN_DEBUG", "LANCEBRAIN_SHARED"})
 """Variables that are no settings: of the command line, and of the test suite."""
 
@@ -39,7 +41,7 @@ def load_settings(
     """The settings that hold here and now.
 
     Args:
-        index: as ``--index``; the same as ``overrides={"index": index}``.
+        index: as ``--index``, a folder or a URI; the same as ``overrides={"index": index}``.
         config_file: as ``--config``; else ``LANCEBRAIN_CONFIG``, else the nearest
             ``lancebrain.toml`` upwards from ``cwd``, else the user's, else none is read.
         cwd: what relative paths in variables and flags are relative to; the working folder.
@@ -97,7 +99,8 @@ def _from_environment(environ: Mapping[str, str], cwd: Path) -> dict[str, object
                 f"The environment variable {variable} is unknown.",
                 hint=nearest_hint(variable, [*names, *sorted(special)]),
             )
-        found[names[variable]] = text
+        key = names[variable]
+        found[key] = parse_json(text, variable) if key in _TABLES else text
         origins[names[variable]] = variable
 
     listed = environ.get(PREFIX + "SOURCES_FILE")
@@ -140,7 +143,10 @@ def _checked(
         folder = values[key]
         if not isinstance(folder, str | os.PathLike):
             raise ConfigError(f"{origins[key]}: {key} must be a folder.")
-        values[key] = absolute(os.fspath(folder), base_dir, origins[key])
+        if key == "index":
+            values |= index_place(os.fspath(folder), base_dir, origins[key])
+        else:
+            values[key] = absolute(os.fspath(folder), base_dir, origins[key])
     if "sources" in values:
         values["sources"] = parse_sources(
             values["sources"], base_dir, origins.get("sources", "sources")

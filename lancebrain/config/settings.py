@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lancebrain.types import Source
 
@@ -20,6 +20,16 @@ MIB = 1024 * 1024
 Count = Annotated[int, Field(ge=1)]
 Bytes = Annotated[int, Field(ge=0)]
 Duration = Annotated[float, Field(ge=0)]
+
+
+def _as_text(value: object) -> object:
+    """``true`` and numbers as LanceDB takes them, which knows text alone."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+Option = Annotated[str, BeforeValidator(_as_text)]
 
 
 def default_index_folder() -> Path:
@@ -33,7 +43,12 @@ class Settings(BaseModel):
     """What can be configured; frozen.
 
     Attributes:
-        index: absolute folder of the index.
+        index: absolute folder of the index; of one on object storage, of what this machine keeps
+            of it.
+        index_uri: where the index is, if that is no folder; not a key, since ``index`` says it.
+        storage_options: for object storage, as LanceDB takes them: an endpoint, a region, and
+            credentials that the environment does not have.
+        refresh_s: how long another machine's commits may stay unseen, on object storage.
         sources: the folders to index, of the configuration and of the index itself.
         config_file: the file that these settings were read from, if one was; not a key.
         model: a name of :mod:`lancebrain.embedders.registry`, ``package.module:factory`` for
@@ -62,6 +77,9 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     index: Path = Field(default_factory=default_index_folder)
+    index_uri: str | None = None
+    storage_options: dict[str, Option] = Field(default_factory=dict, repr=False)
+    refresh_s: Duration = 5.0
     sources: tuple[Source, ...] = ()
     config_file: Path | None = None
     model: Annotated[str, Field(min_length=1)] = AUTO
@@ -86,10 +104,15 @@ class Settings(BaseModel):
     lock_timeout_s: Duration = 60.0
 
     @property
+    def index_name(self) -> str:
+        """Where the index is, as ``--index`` takes it."""
+        return self.index_uri or str(self.index)
+
+    @property
     def is_auto(self) -> bool:
         """Whether the index decides which model is used."""
         return self.model == AUTO
 
 
-KEYS = tuple(name for name in Settings.model_fields if name != "config_file")
+KEYS = tuple(name for name in Settings.model_fields if name not in ("config_file", "index_uri"))
 """The keys of a configuration file."""

@@ -16,6 +16,7 @@ from .rewriting import Rewritten
 from .rows import RowBatch
 from .schema import StoreInfo
 from .snapshot import Snapshot
+from .storage import Storage, Where, storage_at
 from .table import Store
 from .vector_cache import VectorCache
 
@@ -42,9 +43,12 @@ __all__ = [
     "ShownChunk",
     "ShownDocument",
     "Snapshot",
+    "Storage",
     "Store",
     "StoreInfo",
     "Tolerance",
     "VectorCache",
+    "Where",
+    "storage_at",
     "write_beside",
 ]

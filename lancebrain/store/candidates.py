@@ -59,13 +59,27 @@ def by_keyword(table: Table, query: str, where: str, limit: int) -> list[Candida
 
 
 def by_vector(
-    table: Table, column: str, vector: NDArray[np.float32], where: str, limit: int
+    table: Table,
+    column: str,
+    vector: NDArray[np.float32],
+    where: str,
+    limit: int,
+    *,
+    exact: bool = False,
 ) -> list[Candidate]:
-    """Nearest chunks by cosine similarity; rows without a vector are left out."""
+    """Nearest chunks by cosine similarity; rows without a vector are left out.
+
+    Args:
+        exact: compare every vector, whatever index there is.
+    """
     if limit <= 0:
         return []
     search = table.search(vector, vector_column_name=column, query_type="vector")
-    search = search.distance_type("cosine").nprobes(_PROBES).refine_factor(_REFINE_FACTOR)
+    search = search.distance_type("cosine")
+    if exact:
+        search = search.bypass_vector_index()
+    else:
+        search = search.nprobes(_PROBES).refine_factor(_REFINE_FACTOR)
     found = _taken(search, "_distance", where, limit)
     return [replace(c, score=1.0 - c.score) for c in found]
 

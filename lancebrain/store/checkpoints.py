@@ -18,7 +18,7 @@ from lancebrain.errors import StoreError, UsageError
 from lancebrain.moments import moment
 
 from . import tags
-from .beside import CHECKPOINTS_FILE, write_beside
+from .beside import CHECKPOINTS_FILE
 
 if TYPE_CHECKING:
     from .table import Store
@@ -53,7 +53,6 @@ class Checkpoints:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._file = store.folder / CHECKPOINTS_FILE
 
     def all(self) -> list[Checkpoint]:
         """All of them, the newest version first."""
@@ -134,13 +133,13 @@ class Checkpoints:
 
     def _said(self) -> Mapping[str, Mapping[str, object]]:
         try:
-            said = json.loads(self._file.read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+            said = json.loads(self._store.storage.read(CHECKPOINTS_FILE) or b"")
+        except ValueError:
             return {}  # the names, which count, are in the table
         return said if isinstance(said, dict) else {}
 
     def _write(self, said: Mapping[str, Mapping[str, object]]) -> None:
-        write_beside(self._store.folder, self._file.name, json.dumps(said, ensure_ascii=False))
+        self._store.storage.write(CHECKPOINTS_FILE, json.dumps(said, ensure_ascii=False))
 
 
 def is_reserved(name: str) -> bool:

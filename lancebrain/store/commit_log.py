@@ -10,14 +10,12 @@ import json
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from lancebrain.types import CommitRecord
 
-from .connection import table_folder
 from .failures import translated
-from .manifests import made_at
+from .storage import Where, storage_of
 
 
 class _Seen(NamedTuple):
@@ -29,14 +27,14 @@ class _Seen(NamedTuple):
 
 
 _NOTHING = _Seen(0, b"", ())
+_FILE = "commits.jsonl"
 
 
 class CommitLog:
-    """The append-only log of one index folder."""
+    """The append-only log of one index."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._file = folder / "commits.jsonl"
+    def __init__(self, where: Where) -> None:
+        self._storage = storage_of(where)
         self._seen = _NOTHING
 
     def record(
@@ -54,15 +52,13 @@ class CommitLog:
 
     def append(self, record: CommitRecord) -> None:
         """Add a record; the caller holds the index lock."""
-        line = _line_of(record).encode()
-        with translated(self._folder, "writing the commit log"), self._file.open("ab+") as log:
-            # A line that a crash tore has no end: close it, so that it spoils only itself.
-            torn = log.seek(0, 2) > 0 and log.seek(-1, 2) >= 0 and log.read(1) != b"\n"
-            log.write(b"\n" + line if torn else line)
+        with translated(self._storage, "writing the commit log"):
+            self._storage.append(_FILE, _line_of(record))
 
     def read(self) -> list[CommitRecord]:
         """The records of all versions that exist, oldest first."""
-        existing = made_at(table_folder(self._folder))
+        with translated(self._storage, "listing its versions"):
+            existing = self._storage.made_at()
         # Of two for one version the later counts: the earlier one's version was lost in a crash.
         latest = {r.version: r for r in self._records() if r is not None and r.version in existing}
         return [latest[version] for version in sorted(latest)]
@@ -72,29 +68,24 @@ class CommitLog:
         kept = self.read()
         if len(kept) == len(self._records()):
             return
-        fresh = self._file.with_suffix(".jsonl.new")
-        with translated(self._folder, "pruning the commit log"):
-            fresh.write_text("".join(map(_line_of, kept)), encoding="utf-8")
-            fresh.replace(self._file)
+        self._storage.write(_FILE, "".join(map(_line_of, kept)))
 
     def clear(self) -> None:
         """Begin anew, for a new table."""
-        with translated(self._folder, "clearing the commit log"):
-            self._file.unlink(missing_ok=True)
+        with translated(self._storage, "clearing the commit log"):
+            self._storage.remove(_FILE)
 
     def _records(self) -> tuple[CommitRecord | None, ...]:
         """Of every line; lines that were understood once are not read again."""
         seen = self._seen
-        with translated(self._folder, "reading the commit log"):
-            try:
-                with self._file.open("rb") as log:
-                    log.seek(seen.size_bytes - len(seen.line))
-                    if log.read(len(seen.line)) != seen.line:  # written anew meanwhile
-                        seen = _NOTHING
-                        log.seek(0)
-                    new = log.read()
-            except FileNotFoundError:
+        with translated(self._storage, "reading the commit log"):
+            new = self._storage.read(_FILE, seen.size_bytes - len(seen.line))
+            if new is not None and not new.startswith(seen.line):  # written anew meanwhile
+                seen = _NOTHING
+                new = self._storage.read(_FILE)
+            if new is None:
                 return ()
+        new = new[len(seen.line) :]
         *whole, rest = new.split(b"\n")
         if whole:
             read = seen.size_bytes + len(new) - len(rest)

@@ -12,6 +12,8 @@ from .schema import TABLE_NAME
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from .storage import Storage
+
 _INDEX_CACHE_BYTES = 256 * 1024 * 1024
 _METADATA_CACHE_BYTES = 64 * 1024 * 1024
 
@@ -20,9 +22,9 @@ Table = Any
 
 
 class Connection:
-    """One process's way to the tables of an index folder; its handles share their caches."""
+    """One process's way to the tables of an index; its handles share their caches."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, storage: Storage) -> None:
         # Lance warns on stderr about ordinary things (a brute-force search); only errors count.
         os.environ.setdefault("LANCEDB_LOG", "error")
         limit_memory()
@@ -33,7 +35,8 @@ class Connection:
             index_cache_size_bytes=_INDEX_CACHE_BYTES,
             metadata_cache_size_bytes=_METADATA_CACHE_BYTES,
         )
-        self._db = lancedb.connect(folder, session=session)
+        options = dict(storage.options) or None
+        self._db = lancedb.connect(storage.uri, session=session, storage_options=options)
 
     def open(self) -> Table:
         """A new handle at the latest version; it stays there until it is told to move."""

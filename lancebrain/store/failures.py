@@ -8,22 +8,28 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from lancebrain.errors import DamagedError, LancebrainError, StoreError
+from lancebrain.errors import DamagedError, LancebrainError, StoreError, UnreachableError
 
 _NO_ROOM = ("no space left on device", "disk quota exceeded", "storage full", "file too large")
 _NOT_ALLOWED = ("permission denied", "read-only file system", "operation not permitted")
 _FOR_NOW = ("too many open files", "allocate memory", "out of memory", "timed out", "is locked")
+_AWAY = (
+    "error sending request",
+    "generic s3 error",
+    "generic gcs error",
+    "retryerror",
+    "httperror",
+)
 _MISSING = ("not found:", "no such file or directory", "notfound")
 
 
 @contextmanager
-def translated(folder: Path, doing: str) -> Iterator[None]:
+def translated(where: object, doing: str) -> Iterator[None]:
     """Run a step of the store; what LanceDB raises leaves as a :class:`StoreError`.
 
     Args:
-        folder: the index folder, for the message.
+        where: the index is, for the message.
         doing: the step, as in "writing a commit".
     """
     try:
@@ -31,16 +37,16 @@ def translated(folder: Path, doing: str) -> Iterator[None]:
     except LancebrainError:
         raise
     except (RuntimeError, OSError, ValueError, KeyError) as error:
-        raise as_store_error(error, folder, doing) from error
+        raise as_store_error(error, where, doing) from error
     except BaseException as error:
         # A panic in Rust derives from BaseException, so that only its name tells it apart.
         if type(error).__name__ != "PanicException":
             raise
-        raise as_store_error(error, folder, doing) from error
+        raise as_store_error(error, where, doing) from error
 
 
-def as_store_error(error: BaseException, folder: Path, doing: str) -> StoreError:
-    """``error`` as a sentence about ``folder`` and the next step.
+def as_store_error(error: BaseException, where: object, doing: str) -> StoreError:
+    """``error`` as a sentence about the index and the next step.
 
     What LanceDB cannot understand is damage. What the system refuses is not: it passes, or it is
     for a person to see to.
@@ -50,21 +56,26 @@ def as_store_error(error: BaseException, folder: Path, doing: str) -> StoreError
     number = error.errno if isinstance(error, OSError) else None
     if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or any(s in lower for s in _NO_ROOM):
         return StoreError(
-            f"No room left on the disk of {folder} while {doing}; the index is as it was before.",
+            f"No room left on the disk of {where} while {doing}; the index is as it was before.",
             hint="Free some space and run the command again.",
         )
     if number in (errno.EACCES, errno.EPERM, errno.EROFS) or any(s in lower for s in _NOT_ALLOWED):
         return StoreError(
-            f"The index folder {folder} may not be written, which {doing} needs.",
+            f"The index in {where} may not be written, which {doing} needs.",
             hint="Make it writable, or choose another with --index.",
+        )
+    if isinstance(error, ConnectionError) or any(s in lower for s in _AWAY):
+        return UnreachableError(
+            f"The index in {where} cannot be reached ({doing}): {_first_line(said)}",
+            hint="See to the network and the credentials, and run the command again.",
         )
     if number is not None or any(s in lower for s in _FOR_NOW):
         return StoreError(
-            f"The index in {folder} cannot be used ({doing}): {_first_line(said)}",
+            f"The index in {where} cannot be used ({doing}): {_first_line(said)}",
             hint="Run the command again.",
         )
     return DamagedError(
-        f"The index in {folder} is damaged ({doing}): {_first_line(said)}",
+        f"The index in {where} is damaged ({doing}): {_first_line(said)}",
         hint="Run `lancebrain doctor --fix`.",
     )
 

@@ -10,13 +10,14 @@ import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from lancebrain.errors import StoreError
 
-from .beside import write_beside
 from .failures import translated
 from .filters import path_matcher
+from .storage import Where, storage_of
+
+_FILE = "forgotten.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,10 @@ class ForgottenEntry:
 
 
 class Forgotten:
-    """The entries of one index folder; writers hold the index lock."""
+    """The entries of one index; writers hold the index lock."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._file = folder / "forgotten.json"
+    def __init__(self, where: Where) -> None:
+        self._storage = storage_of(where)
 
     def read(self) -> list[ForgottenEntry]:
         """All entries, in the order in which they came.
@@ -48,11 +48,10 @@ class Forgotten:
             StoreError: the file cannot be understood; taking that for "none" would let what was
                 forgotten in again.
         """
-        with translated(self._folder, "reading what was forgotten"):
-            try:
-                content = self._file.read_bytes()
-            except FileNotFoundError:
-                return []
+        with translated(self._storage, "reading what was forgotten"):
+            content = self._storage.read(_FILE)
+        if content is None:
+            return []
         try:
             return [
                 ForgottenEntry(
@@ -62,7 +61,7 @@ class Forgotten:
             ]
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(
-                f"The list of what was forgotten, {self._file}, is damaged: {error}",
+                f"The list of what was forgotten, {_FILE} in {self._storage}, is damaged: {error}",
                 hint="Correct it, or delete it and forget anew what is to stay out.",
             ) from error
 
@@ -89,4 +88,4 @@ class Forgotten:
     def _write(self, entries: Sequence[ForgottenEntry]) -> None:
         lines = [{**asdict(e), "at": e.at.astimezone(UTC).isoformat()} for e in entries]
         text = json.dumps(lines, ensure_ascii=False, indent=1)
-        write_beside(self._folder, self._file.name, text)
+        self._storage.write(_FILE, text)

@@ -8,9 +8,8 @@ mentions belongs to no version.
 
 from __future__ import annotations
 
-import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lancebrain.errors import StoreError
@@ -27,43 +26,56 @@ def collect(table: Path, *, fragments: int) -> int:
         fragments: of the newest version, as a check of what is read here.
 
     Returns:
-        How many files and indices went.
+        How many files went.
 
     Raises:
         StoreError: the manifests do not name what they are known to name; nothing is deleted.
     """
-    manifests = newest_manifests(table)
-    contents = [manifest.read_bytes() for manifest in manifests]
+    there = [path.relative_to(table).as_posix() for path in table.rglob("*") if path.is_file()]
+    contents = [manifest.read_bytes() for manifest in newest_manifests(table)]
+    gone = lost(there, contents, where=table, fragments=fragments)
+    for name in gone:
+        (table / name).unlink(missing_ok=True)
+    for folder in {(table / name).parent for name in gone if name.startswith("_indices/")}:
+        if not any(folder.iterdir()):
+            folder.rmdir()
+    return len(gone)
+
+
+def lost(
+    there: Iterable[str], contents: Sequence[bytes], *, where: object, fragments: int
+) -> list[str]:
+    """The files of a table that belong to no version.
+
+    Args:
+        there: all files, by their names within the table.
+        contents: of the manifests, the newest first.
+        where: the table is, for messages.
+        fragments: of the newest version, as a check of what is read here.
+
+    Raises:
+        StoreError: the manifests do not name what they are known to name.
+    """
     if sum(name.endswith(".lance") for name in named_in(contents[0])) < fragments:
         raise StoreError(
-            f"The manifests of {table} are not as this LanceBrain knows them; nothing is deleted.",
+            f"The manifests of {where} are not as this LanceBrain knows them; nothing is deleted.",
             hint="Install the LanceDB that LanceBrain asks for.",
         )
     names = set().union(*map(named_in, contents))
     deletions = set().union(*map(deletions_in, contents))
-    lost = [
-        file
-        for folder in ("data", "_transactions")
-        for file in _files(table / folder)
-        if ending_of(file) not in names
-    ]
-    lost += (file for file in _files(table / "_deletions") if deletion_of(file) not in deletions)
-    lost += (file for file in _files(table / "_versions") if file.name.startswith(".tmp"))
-    indices = [
-        folder
-        for folder in _folders(table / "_indices")
-        if not any(uuid.UUID(folder.name).bytes in content for content in contents)
-    ]
-    for file in lost:
-        file.unlink(missing_ok=True)
-    for folder in indices:
-        shutil.rmtree(folder)
-    return len(lost) + len(indices)
 
+    def is_lost(name: str) -> bool:
+        file = Path(name)
+        match file.parts[0]:
+            case "data" | "_transactions":
+                return ending_of(file) not in names
+            case "_deletions":
+                return deletion_of(file) not in deletions
+            case "_versions":
+                return file.name.startswith(".tmp")
+            case "_indices":
+                number = uuid.UUID(file.parts[1]).bytes
+                return not any(number in content for content in contents)
+        return False
 
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file())
-
-
-def _folders(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.glob("*")) if path.is_dir())
+    return sorted(filter(is_lost, there))

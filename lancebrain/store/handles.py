@@ -1,4 +1,4 @@
-"""The open handles on an index folder's table, which follow it when another takes its place.
+"""The open handles on an index's table, which follow it when another takes its place.
 
 A table is replaced as a whole when documents are forgotten, and when a damaged one is built anew,
 by this process or another. Its versions then count from 1 again, so that nothing that was cached
@@ -8,19 +8,19 @@ of the one before may be used any more.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .connection import Connection, table_folder
-from .manifests import identity
+from .connection import Connection
 from .schema import StoreInfo
 from .snapshot import Snapshot
 from .writer import Writer
 
 if TYPE_CHECKING:
     from .connection import Table
+    from .storage import Storage
 
 
 class Handles:
@@ -28,7 +28,7 @@ class Handles:
     never moves. They share their caches.
 
     Args:
-        folder: the index folder.
+        storage: of the index.
         may_write: see :class:`Writer`.
 
     Attributes:
@@ -36,26 +36,36 @@ class Handles:
         writer: writes to it, under the index lock.
     """
 
-    def __init__(self, folder: Path, may_write: Callable[[], None]) -> None:
-        self._folder = folder
+    def __init__(self, storage: Storage, may_write: Callable[[], None]) -> None:
+        self._storage = storage
         self._may_write = may_write
         self._guard = threading.RLock()
+        self._asked_at: float | None = None
         self._latest: Snapshot
         self._open()
 
     def newest(self) -> Snapshot:
         """The newest version of any process; cheap when it is the one from before."""
-        with self.probe() as table:
-            if identity(table_folder(self._folder), table.version) != self._latest.identity:
-                self._latest = self._snapshot()
+        with self._guard:
+            asked_at = time.monotonic()
+            if self._asked_at is None or self._storage.is_due(self._asked_at):
+                with self.probe() as table:
+                    if self._storage.identity(table.version) != self._latest.identity:
+                        self._latest = self._snapshot()
+                self._asked_at = asked_at
             return self._latest
+
+    def expire(self) -> None:
+        """Ask for the newest version the next time, however lately that was done."""
+        with self._guard:
+            self._asked_at = None
 
     def older(self, version: int) -> Snapshot:
         """An older version, by a handle of its own."""
         self.follow()
         table = self._connection.open()
         table.checkout(version)
-        return Snapshot(table, self._folder, None)
+        return Snapshot(table, self._storage, None)
 
     @contextmanager
     def probe(self) -> Iterator[Table]:
@@ -68,31 +78,23 @@ class Handles:
     def follow(self) -> None:
         """Open everything anew if another table took the place of this one."""
         with self._guard:
-            there = _place(self._folder)
+            there = self._storage.table_identity()
             if there is not None and there != self._opened:
                 self._open()
 
     def _open(self) -> None:
-        self._opened = _place(self._folder)
-        self._connection = Connection(self._folder)
-        self.writer = Writer(table_folder(self._folder), self._connection, self._may_write)
+        self._asked_at = None
+        self._opened = self._storage.table_identity()
+        self._connection = Connection(self._storage)
+        self.writer = Writer(self._storage, self._connection, self._may_write)
         self._probe = self._connection.open()
         self._latest = self._snapshot()
 
     def _snapshot(self) -> Snapshot:
-        snapshot = Snapshot(self._connection.open(), self._folder, self._reopened)
+        snapshot = Snapshot(self._connection.open(), self._storage, self._reopened)
         self.info: StoreInfo = snapshot.info
         return snapshot
 
     def _reopened(self) -> Table:
         self.follow()
         return self._connection.open()
-
-
-def _place(folder: Path) -> tuple[int, int] | None:
-    """Tells a table's folder from another in the same place; None where there is none."""
-    try:
-        status = table_folder(folder).stat()
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from lancebrain.errors import StoreError
 
-from .beside import write_beside
 from .failures import translated
+from .storage import Where, storage_of
+
+_FILE = "hold.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,10 @@ class HoldInfo:
 
 
 class Hold:
-    """The hold of one index folder."""
+    """The hold of one index."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._file = folder / "hold.json"
+    def __init__(self, where: Where) -> None:
+        self._storage = storage_of(where)
 
     def read(self) -> HoldInfo | None:
         """The hold, or None.
@@ -50,11 +50,10 @@ class Hold:
             StoreError: the file cannot be understood; taking that for "no hold" would let sync
                 undo a rollback.
         """
-        with translated(self._folder, "reading the hold"):
-            try:
-                content = self._file.read_bytes()
-            except FileNotFoundError:
-                return None
+        with translated(self._storage, "reading the hold"):
+            content = self._storage.read(_FILE)
+        if content is None:
+            return None
         try:
             fields = json.loads(content)
             return HoldInfo(
@@ -66,14 +65,14 @@ class Hold:
             )
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(
-                f"The hold in {self._file} is damaged: {error}",
+                f"The hold {_FILE} in {self._storage} is damaged: {error}",
                 hint="Run `lancebrain resume` to lift it.",
             ) from error
 
     def is_set(self) -> bool:
         """Whether there is a hold, be it one that cannot be understood."""
-        with translated(self._folder, "looking for the hold"):
-            return self._file.exists()
+        with translated(self._storage, "looking for the hold"):
+            return self._storage.read(_FILE) is not None
 
     def set(
         self, ref: str, version: int, at: datetime, *, before: int = 0, done: bool = True
@@ -84,9 +83,9 @@ class Hold:
     def put(self, info: HoldInfo) -> None:
         """The same, with all of it in one."""
         fields = {**asdict(info), "at": info.at.astimezone(UTC).isoformat()}
-        write_beside(self._folder, self._file.name, json.dumps(fields, ensure_ascii=False))
+        self._storage.write(_FILE, json.dumps(fields, ensure_ascii=False))
 
     def clear(self) -> None:
         """Lift the hold; nothing happens when there is none."""
-        with translated(self._folder, "lifting the hold"):
-            self._file.unlink(missing_ok=True)
+        with translated(self._storage, "lifting the hold"):
+            self._storage.remove(_FILE)

@@ -1,4 +1,4 @@
-"""The lock that makes look, plan and commit one step for every process on an index.
+"""The lock that makes look, plan and commit one step for every process on an index folder.
 
 An OS file lock, so a process that dies lets go of it, however it dies. One that was stopped or
 hangs does not, but it shows no pulse: whoever has watched the pulse stand still for some seconds
@@ -23,6 +23,7 @@ from filelock import lock_descriptor
 from lancebrain.errors import IndexLockedError, UsageError
 
 from .failures import translated
+from .reentrant import WriteLock
 
 _POLL_S = 0.02
 _PULSE_S = 1.0
@@ -32,53 +33,21 @@ _LONGEST_S = 300.0
 """A holder shows its pulse for no longer: then it hangs, whatever its other threads do."""
 
 
-class IndexLock:
-    """The write lock of one index folder; reentrant within a thread, exclusive across all."""
+class IndexLock(WriteLock):
+    """The write lock of one index folder."""
 
     def __init__(self, folder: Path) -> None:
+        super().__init__()
         self._folder = folder
         self._file = folder / "lock"
         self._holder_file = folder / "lock.json"
         self._fence_file = folder / "lock.fence"
-        self._threads = threading.RLock()
-        self._depth = 0
         self._is_alone = False
         self._descriptor: int | None = None
         self._released = threading.Event()
 
     @contextmanager
-    def held(self, timeout_s: float, *, alone: bool = False) -> Iterator[None]:
-        """Hold the lock for the block.
-
-        Args:
-            timeout_s: how long to wait for another holder; 0 does not wait.
-            alone: see :meth:`alone`.
-
-        Raises:
-            IndexLockedError: it was held for longer, by whom and since when.
-            StoreError: the folder may not be written.
-        """
-        if not self._threads.acquire(timeout=max(timeout_s, 0)):
-            raise self._locked_error(timeout_s)
-        try:
-            if self._depth == 0:
-                self._acquire(timeout_s, alone=alone)
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-                if self._depth == 0:
-                    self._release()
-        finally:
-            self._threads.release()
-
-    @contextmanager
     def alone(self) -> Iterator[None]:
-        """Let nobody take the lock over during the block, which the holder calls.
-
-        For what goes on outside of the table's versions, where it cannot be made to fail.
-        """
         before = self._is_alone
         self.check()
         self._tell(alone=True)
@@ -89,12 +58,6 @@ class IndexLock:
             self._tell(alone=before)
 
     def check(self) -> None:
-        """Make sure that the lock is held, by some thread of this process.
-
-        Raises:
-            UsageError: it was not taken.
-            IndexLockedError: another process took it over.
-        """
         if self._descriptor is None:
             raise UsageError("Only the holder of the index lock may write: `with store.lock(…):`.")
         if not self._is_in_place(self._descriptor):
@@ -105,17 +68,10 @@ class IndexLock:
             )
 
     @property
-    def is_nested(self) -> bool:
-        """Whether it was held already when it was taken last."""
-        return self._depth > 1
-
-    @property
     def is_fence_due(self) -> bool:
-        """Whether it was taken over, and what the other had begun to write may still succeed."""
         return self._fence_file.exists()
 
     def fenced(self) -> None:
-        """Note that nothing can succeed any more that was begun before it was taken over."""
         self._fence_file.unlink(missing_ok=True)
 
     def _acquire(self, timeout_s: float, *, alone: bool) -> None:

@@ -10,18 +10,16 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import indices
-from .garbage import collect
 from .joining import Piece, join, pieces_of, to_join
 from .memory import give_back
-from .retention import drop_versions
 from .schema import TOMBSTONES
 
 if TYPE_CHECKING:
     from .connection import Table
+    from .storage import Storage
 
 _DUE_VERSIONS = 20
 """Fewer old versions than this are not worth a cleanup."""
@@ -95,7 +93,7 @@ def is_due(table: Table, due_versions: Collection[int], tolerance: Tolerance = A
 
 def maintain(
     table: Table,
-    folder: Path,
+    storage: Storage,
     due_versions: Collection[int],
     *,
     only_due: bool,
@@ -105,7 +103,7 @@ def maintain(
 
     Args:
         table: at its newest version.
-        folder: of the table.
+        storage: of the table.
         due_versions: to clean up.
         only_due: leave alone what does not pay yet.
         tolerance: what pays.
@@ -125,8 +123,8 @@ def maintain(
         indices.build_vectors(table)
         rebuilt.append("vector")
     if clean_up:
-        drop_versions(folder, due_versions)
-        collect(folder, fragments=_fragment_count(table))
+        storage.drop_versions(due_versions)
+        storage.collect(fragments=_fragment_count(table))
     return MaintenanceReport(
         version=table.version,
         tombstones=tombstones,

@@ -27,6 +27,12 @@ def version_of(manifest: Path) -> int:
     return _HIGHEST - int(manifest.stem)
 
 
+def version_in(name: str) -> int | None:
+    """The version whose manifest has this name, with or without folders; None if none has."""
+    name = name.rpartition("/")[2]
+    return _HIGHEST - int(name.partition(".")[0]) if _MANIFEST.fullmatch(name) else None
+
+
 def newest_manifests(table: Path) -> list[Path]:
     """The manifests of a table, newest first; empty when there is no table."""
     return [manifest_file(table, version) for version in sorted(made_at(table), reverse=True)]
@@ -38,8 +44,8 @@ def made_at(table: Path) -> dict[int, datetime]:
     try:
         with os.scandir(table / "_versions") as entries:
             for entry in entries:
-                if _MANIFEST.fullmatch(entry.name):
-                    version = _HIGHEST - int(entry.name.partition(".")[0])
+                version = version_in(entry.name)
+                if version is not None:
                     with suppress(FileNotFoundError):  # cleaned up while we look
                         made[version] = datetime.fromtimestamp(entry.stat().st_mtime, UTC)
     except FileNotFoundError:

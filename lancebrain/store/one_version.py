@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lancebrain.errors import StoreError
 
 from . import filters
-from .connection import table_folder
 from .failures import as_store_error, is_missing_data, translated
-from .manifests import identity
 from .schema import (
     CHUNK_ROWS,
     ROW_ID,
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .connection import Table
+    from .storage import Storage
 
 VALUES_A_QUERY = 500
 """Terms of an IN list or OR chain in one query: thousands are slow, tens of thousands crash."""
@@ -44,7 +42,7 @@ class OneVersion:
 
     Args:
         table: a handle of its own, at the version.
-        folder: the index folder.
+        storage: of the index.
         reopen: gives a handle at the newest version; None for a version that is to stay.
 
     Attributes:
@@ -53,9 +51,9 @@ class OneVersion:
         info: what this version was built with; an earlier one may be of another model.
     """
 
-    def __init__(self, table: Table, folder: Path, reopen: Callable[[], Table] | None) -> None:
+    def __init__(self, table: Table, storage: Storage, reopen: Callable[[], Table] | None) -> None:
         self._table = table
-        self._folder = folder
+        self._storage = storage
         self._reopen = reopen
         self._see_version()
 
@@ -107,13 +105,13 @@ class OneVersion:
             return read(self._table)
         except (RuntimeError, OSError, ValueError) as error:
             if not is_missing_data(error) or self._is_there():
-                raise as_store_error(error, self._folder, "reading it") from error
+                raise as_store_error(error, self._storage, "reading it") from error
             if self._reopen is None:
                 raise StoreError(
-                    f"Version {self.version} of the index in {self._folder} was cleaned up.",
+                    f"Version {self.version} of the index in {self._storage} was cleaned up.",
                     hint="Choose a newer one from `lancebrain history`.",
                 ) from error
-        with translated(self._folder, "reading it"):
+        with translated(self._storage, "reading it"):
             self._table = self._reopen()
             self._see_version()
             return read(self._table)
@@ -121,9 +119,9 @@ class OneVersion:
     def _see_version(self) -> None:
         self.version: int = self._table.version
         schema = self._table.schema
-        self.info = info_of(schema, where=str(self._folder))
+        self.info = info_of(schema, where=str(self._storage))
         self._vector = vector_columns(schema)[0]
-        self.identity = identity(table_folder(self._folder), self.version)
+        self.identity = self._storage.identity(self.version)
 
     def _selected(self, columns: Sequence[str] | Mapping[str, str]) -> Any:
         selected = physical(columns, self._vector)
@@ -135,7 +133,7 @@ class OneVersion:
         return columns
 
     def _is_there(self) -> bool:
-        return self.identity == identity(table_folder(self._folder), self.version)
+        return self.identity == self._storage.identity(self.version)
 
 
 def keyed(rows: pa.Table, column: str) -> Iterator[tuple[Key, Any]]:

@@ -1,4 +1,4 @@
-"""An index folder, opened: to read from, and to lock.
+"""An index, opened: to read from, and to lock.
 
 What writes to it is in ``table``.
 """
@@ -25,16 +25,15 @@ from . import indices, replacement, tags
 from .commit_log import CommitLog
 from .connection import Connection, table_folder
 from .failures import translated
+from .folder_storage import FolderStorage
 from .forgotten import Forgotten
 from .handles import Handles
 from .hold import Hold
-from .lock import IndexLock
-from .manifests import made_at, manifest_file, newest_manifests
 from .planned import ModelPlan
 from .recovery import drop_set_aside, drop_torn_versions, set_aside, torn_versions
-from .retention import drop_versions
 from .schema import StoreInfo, new_info, table_schema
 from .snapshot import Snapshot
+from .storage import Storage, Where, storage_of
 from .vector_cache import VectorCache
 
 CREATED = 2
@@ -48,7 +47,8 @@ class OpenIndex:
     """An open index.
 
     Attributes:
-        folder: the index folder.
+        storage: where it is.
+        folder: what this machine keeps of it; of an index in a folder, all.
         version: of the latest snapshot that was taken.
         recovered: versions that a power cut had torn and that opening dropped.
         commits: why each version exists.
@@ -59,31 +59,35 @@ class OpenIndex:
         forgotten: documents that stay out.
     """
 
-    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+    def __init__(self, storage: Storage, *, read_only: bool = False) -> None:
         """Open what is there; use :meth:`open`, which says what may be wrong with it."""
-        self.folder = folder
+        self.storage = storage
+        self.folder = folder = storage.folder
         self.read_only = read_only
-        self.commits = CommitLog(folder)
+        self.commits = CommitLog(storage)
         self.vector_cache = VectorCache(folder)
-        self.plan = ModelPlan(folder)
+        self.plan = ModelPlan(storage)
         self.staged = VectorCache(folder, name="next-vectors.sqlite", budget_bytes=None)
-        self.hold = Hold(folder)
-        self.forgotten = Forgotten(folder)
-        self.recovered = [] if read_only else _recovered(folder)
-        self._lock = IndexLock(folder)
-        self._handles = Handles(folder, self._lock.check)
+        self.hold = Hold(storage)
+        self.forgotten = Forgotten(storage)
+        self.recovered = [] if read_only else _recovered(storage)
+        self._lock = storage.lock()
+        self._handles = Handles(storage, self._lock.check)
         self.version: int = self._handles.newest().version
 
     @staticmethod
-    def exists(folder: Path) -> bool:
-        """Whether there is an index in the folder."""
-        return bool(newest_manifests(table_folder(folder))) or replacement.is_ready(folder)
+    def exists(where: Where) -> bool:
+        """Whether there is an index."""
+        storage = storage_of(where)
+        with translated(storage, "looking for it"):
+            return storage.has_table() or replacement.is_ready(storage.folder)
 
     @classmethod
-    def open(cls, folder: Path, *, read_only: bool = False) -> Self:
+    def open(cls, where: Where, *, read_only: bool = False) -> Self:
         """Open an index.
 
         Args:
+            where: its folder, or its storage.
             read_only: nothing will be written, so that the folder need not be writable.
 
         Raises:
@@ -91,30 +95,34 @@ class OpenIndex:
             IndexMismatchError: it was made by a newer LanceBrain, or cut into chunks otherwise.
             StoreError: it is damaged or cannot be read.
         """
-        if not cls.exists(folder):
-            raise _not_found(folder)
-        _settle(folder, read_only=read_only)
-        with translated(folder, "opening it"):
-            store = cls(folder, read_only=read_only)
+        storage = storage_of(where)
+        if not cls.exists(storage):
+            raise _not_found(storage)
+        _settle(storage, read_only=read_only)
+        with translated(storage, "opening it"):
+            store = cls(storage, read_only=read_only)
         if store.info.chunking_version != CHUNKING_VERSION:
             raise IndexMismatchError(
-                f"The index in {folder} was cut into chunks by version "
+                f"The index in {storage} was cut into chunks by version "
                 f"{store.info.chunking_version}, this LanceBrain has {CHUNKING_VERSION}.",
                 hint="Make a new index beside it: `lancebrain sync --index DIR FOLDER`.",
             )
         return store
 
     @classmethod
-    def create(cls, folder: Path, *, model: str, fingerprint: str, dim: int) -> Self:
-        """Make an index in the folder; when another process was first, open that one.
+    def create(cls, where: Where, *, model: str, fingerprint: str, dim: int) -> Self:
+        """Make an index; when another process was first, open that one.
+
+        Args:
+            where: the folder, or the storage, that it is to be in.
 
         Raises:
-            StoreError: the folder cannot be written.
+            StoreError: it cannot be written there.
         """
-        with translated(folder, "making the folder"):
-            folder.mkdir(parents=True, exist_ok=True)
-        with IndexLock(folder).held(_CREATE_TIMEOUT_S, alone=True):
-            if not cls.exists(folder):
+        storage = storage_of(where)
+        storage.prepare()
+        with storage.lock().held(_CREATE_TIMEOUT_S, alone=True):
+            if not cls.exists(storage):
                 schema = table_schema(
                     new_info(
                         model=model,
@@ -124,19 +132,23 @@ class OpenIndex:
                     )
                 )
                 # What is left of a table that was here before says nothing of this one.
-                CommitLog(folder).clear()
-                Hold(folder).clear()
-                ModelPlan(folder).drop()
-                with translated(folder, "creating it"):
+                CommitLog(storage).clear()
+                Hold(storage).clear()
+                ModelPlan(storage).drop()
+                with translated(storage, "creating it"):
                     # The full-text index is there before the first row, so that every version
                     # that anyone may go back to has one.
-                    indices.build_full_text(Connection(folder).create(schema))
-                    drop_versions(table_folder(folder), range(1, CREATED))
-        return cls.open(folder)
+                    indices.build_full_text(Connection(storage).create(schema))
+                    storage.drop_versions(range(1, CREATED))
+        return cls.open(storage)
 
     @staticmethod
-    def set_aside(folder: Path, *, timeout_s: float) -> Path:
+    def set_aside(where: Where, *, timeout_s: float) -> Path:
         """Move the table of a folder out of the way, to make a new one; nothing is deleted.
+
+        Args:
+            where: the index is.
+            timeout_s: how long to wait for another holder of the lock.
 
         Returns:
             Where the table is now.
@@ -145,9 +157,16 @@ class OpenIndex:
             IndexLockedError: another process is writing.
             StoreError: the folder cannot be written.
         """
-        lock = IndexLock(folder).held(timeout_s, alone=True)
-        with lock, translated(folder, "moving the table aside"):
-            return set_aside(table_folder(folder))
+        storage = storage_of(where)
+        if not isinstance(storage, FolderStorage):
+            raise StoreError(
+                f"The table in {storage} cannot be read, and on object storage it cannot be moved "
+                "out of the way.",
+                hint="Name another prefix with --index, and delete this one.",
+            )
+        lock = storage.lock().held(timeout_s, alone=True)
+        with lock, translated(storage, "moving the table aside"):
+            return set_aside(storage.table)
 
     def drop_set_aside(self) -> int:
         """Delete the tables that were moved out of the way; how many. The caller holds the lock."""
@@ -163,16 +182,16 @@ class OpenIndex:
         """
         if version is not None:
             self._check_exists(version)
-            with translated(self.folder, f"opening version {version}"):
+            with translated(self.storage, f"opening version {version}"):
                 return self._handles.older(version)
         try:
             latest = self._newest()
         except StoreError:
-            if not self.exists(self.folder):
-                raise _not_found(self.folder) from None
+            if not self.exists(self.storage):
+                raise _not_found(self.storage) from None
             if not replacement.is_ready(self.folder):
                 raise
-            _settle(self.folder, read_only=self.read_only)
+            _settle(self.storage, read_only=self.read_only)
             latest = self._newest()
         self.version = latest.version
         return latest
@@ -186,14 +205,17 @@ class OpenIndex:
         """
         with self._lock.held(timeout_s):
             if not self._lock.is_nested:
-                with translated(self.folder, "finishing what was cut short"):
+                with translated(self.storage, "finishing what was cut short"):
                     if replacement.is_there(self.folder):
                         with self._lock.alone():
                             replacement.settle(self.folder)
                     self._handles.follow()
                     if self._lock.is_fence_due and not self.read_only:
                         self._fence()
-            yield
+            try:
+                yield
+            finally:
+                self._handles.expire()  # what was written is to be seen at once
 
     @property
     def info(self) -> StoreInfo:
@@ -202,23 +224,18 @@ class OpenIndex:
 
     def versions(self) -> dict[int, datetime]:
         """The versions that can be read, and when each was made."""
-        with translated(self.folder, "listing its versions"):
-            return made_at(table_folder(self.folder))
+        with translated(self.storage, "listing its versions"):
+            return self.storage.made_at()
 
     def tags(self) -> dict[str, int]:
         """Tags and the versions they name."""
-        with translated(self.folder, "reading its tags"), self._handles.probe() as table:
+        with translated(self.storage, "reading its tags"), self._handles.probe() as table:
             return tags.read_tags(table)
 
     def bytes(self) -> int:
-        """What the index folder takes on disk."""
-        total = 0
-        for file in self.folder.rglob("*"):
-            try:
-                total += file.lstat().st_size
-            except FileNotFoundError:
-                continue  # cleaned up by another process while we count
-        return total
+        """What the index takes on disk, or on object storage."""
+        with translated(self.storage, "counting what it takes"):
+            return self.storage.bytes()
 
     def _fence(self) -> None:
         """Make what was begun under a lock that was taken over fail, whenever it goes on."""
@@ -236,51 +253,55 @@ class OpenIndex:
         """
         if self.read_only:
             raise StoreError(
-                f"The index in {self.folder} was opened for reading only.",
+                f"The index in {self.storage} was opened for reading only.",
                 hint="Make its folder writable, or name another one with --index.",
             )
         self._lock.check()
         try:
-            with translated(self.folder, doing), self._lock.alone() if alone else nullcontext():
+            with translated(self.storage, doing), self._lock.alone() if alone else nullcontext():
                 yield
         except StoreError:
             self._lock.check()  # if it was taken over, that is why
             raise
 
     def _newest(self) -> Snapshot:
-        with translated(self.folder, "looking for newer versions"):
+        with translated(self.storage, "looking for newer versions"):
             return self._handles.newest()
 
     def _check_exists(self, version: int) -> None:
-        if not manifest_file(table_folder(self.folder), version).exists():
+        with translated(self.storage, f"looking for version {version}"):
+            is_there = self.storage.identity(version) is not None
+        if not is_there:
             raise UsageError(
-                f"The index in {self.folder} has no version {version}.",
+                f"The index in {self.storage} has no version {version}.",
                 hint="Choose one from `lancebrain history`.",
             )
 
 
-def _settle(folder: Path, *, read_only: bool) -> None:
+def _settle(storage: Storage, *, read_only: bool) -> None:
     """See to a rewriting that was cut short, unless it is under way."""
+    folder = storage.folder
     if not replacement.is_there(folder) or (read_only and not replacement.is_ready(folder)):
         return
     try:
         timeout_s = _SETTLE_TIMEOUT_S if replacement.is_ready(folder) else 0
-        lock = IndexLock(folder).held(timeout_s, alone=True)
-        with lock, translated(folder, "finishing what was cut short"):
+        lock = storage.lock().held(timeout_s, alone=True)
+        with lock, translated(storage, "finishing what was cut short"):
             replacement.settle(folder)
     except IndexLockedError:
         return  # its maker is at it
 
 
-def _recovered(folder: Path) -> list[int]:
+def _recovered(storage: Storage) -> list[int]:
     """Drop the versions that a power cut tore; under the lock, as others may be at it."""
+    folder = storage.folder  # where none is torn that is elsewhere: objects are whole or not there
     if not torn_versions(table_folder(folder)):
         return []
-    with IndexLock(folder).held(_SETTLE_TIMEOUT_S, alone=True):
+    with storage.lock().held(_SETTLE_TIMEOUT_S, alone=True):
         return drop_torn_versions(table_folder(folder))
 
 
-def _not_found(folder: Path) -> IndexNotFoundError:
+def _not_found(storage: Storage) -> IndexNotFoundError:
     return IndexNotFoundError(
-        f"There is no index in {folder}.", hint="Make one with `lancebrain sync FOLDER`."
+        f"There is no index in {storage}.", hint="Make one with `lancebrain sync FOLDER`."
     )

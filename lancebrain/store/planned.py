@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from .beside import write_beside
 from .failures import translated
+from .storage import Where, storage_of
+
+_FILE = "model.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,10 @@ class PlannedChange:
 
 
 class ModelPlan:
-    """The plan of one index folder; writers hold the index lock."""
+    """The plan of one index; writers hold the index lock."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._file = folder / "model.json"
+    def __init__(self, where: Where) -> None:
+        self._storage = storage_of(where)
 
     def read(self) -> PlannedChange | None:
         """What is planned, if anything is."""
@@ -65,17 +65,18 @@ class ModelPlan:
         if planned is not None:
             fields = {**asdict(planned), "at": planned.at.astimezone(UTC).isoformat()}
         content = {"settled": True, "planned": fields}
-        write_beside(self._folder, self._file.name, json.dumps(content, ensure_ascii=False))
+        self._storage.write(_FILE, json.dumps(content, ensure_ascii=False))
 
     def drop(self) -> None:
         """Begin anew, for a new table."""
-        with translated(self._folder, "dropping what was planned"):
-            self._file.unlink(missing_ok=True)
+        with translated(self._storage, "dropping what was planned"):
+            self._storage.remove(_FILE)
 
     def _content(self) -> dict[str, Any]:
-        with translated(self._folder, "reading what is planned"):
-            try:
-                content = json.loads(self._file.read_bytes())
-            except (FileNotFoundError, ValueError):
-                return {}
+        with translated(self._storage, "reading what is planned"):
+            found = self._storage.read(_FILE)
+        try:
+            content = json.loads(found or b"")
+        except ValueError:
+            return {}
         return content if isinstance(content, dict) else {}

@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from .connection import table_folder
-from .writer import sync_to_disk
+from .durably import sync_to_disk
 
 _NEW = "rewriting"
 _OLD = "rewriting.old"

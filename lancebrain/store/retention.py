@@ -1,18 +1,15 @@
-"""Which old versions go. Pure, but for the removal of their manifests.
+"""Which old versions go. Pure.
 
 LanceDB cleans up by age and refuses altogether once a tag is older than that age. So the
-manifests of the versions that go are removed here; what they alone referred to then belongs to
-no version, and LanceDB's own cleanup takes it away.
+manifests of the versions that go are removed by ``Storage.drop_versions``; what they alone
+referred to then belongs to no version, and LanceDB's own cleanup takes it away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from pathlib import Path
-
-from .manifests import manifest_file
 
 MIN_KEEP = timedelta(hours=1)
 """Cleaning up younger versions would take files from under readers."""
@@ -58,18 +55,6 @@ def due_versions(
         and texts[before] == texts[version] == texts[following]
     }
     return sorted(old | between)
-
-
-def drop_versions(table: Path, versions: Iterable[int]) -> None:
-    """Remove the manifests of versions; the caller holds the index lock.
-
-    Each removal leaves a whole table, so it may be cut short anywhere.
-
-    Args:
-        table: the table's folder.
-    """
-    for version in versions:
-        manifest_file(table, version).unlink(missing_ok=True)
 
 
 def _texts_numbers(versions: Sequence[int], reasons: Mapping[int, str]) -> dict[int, int]:

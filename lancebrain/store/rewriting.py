@@ -12,19 +12,21 @@ import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lancebrain.errors import StoreError
+
 from . import indices, replacement, tags
 from .beside import CHECKPOINTS_FILE
 from .commit_log import CommitLog
-from .connection import Connection, table_folder
+from .connection import Connection
 from .difference import difference
+from .folder_storage import FolderStorage
 from .hold import Hold
-from .manifests import manifest_file, newest_manifests, version_of
+from .manifests import manifest_file
 from .ranges import path_ranges
 from .rows import without_vectors
 from .schema import new_table_id, table_schema
@@ -63,8 +65,16 @@ def rewrite(
     started: float,
 ) -> Rewritten:
     """See :meth:`lancebrain.store.Store.rewrite`; the caller holds the lock."""
-    new = replacement.new_folder(store.folder)
-    new.mkdir()
+    if not isinstance(store.storage, FolderStorage):
+        raise StoreError(
+            f"The index in {store.storage} is on object storage, where a table cannot be replaced "
+            "in one step, which forgetting for good needs.",
+            hint="Remove the documents from their source, and make a new index under another "
+            "prefix; then delete this one.",
+        )
+    folder = replacement.new_folder(store.folder)
+    folder.mkdir()
+    new = FolderStorage(folder)
     try:
         schema = table_schema(replace(store.info, table_id=new_table_id()))
         snapshots = [store.snapshot(version) for version in sorted(kept)]
@@ -73,9 +83,9 @@ def rewrite(
         _carry_over(store, new, numbers, version)
         CommitLog(new).record(version, "forget", counts, started)
         dropped = len(store.versions()) - len(snapshots)
-        replacement.make_ready(new)
+        replacement.make_ready(folder)
     except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
     replacement.settle(store.folder)
     return Rewritten(numbers, version, dropped)
@@ -124,7 +134,7 @@ def _index(writer: Writer) -> int:
 
 
 def _build(
-    new: Path,
+    new: FolderStorage,
     schema: pa.Schema,
     snapshots: Sequence[Snapshot],
     without: Collection[str],
@@ -133,7 +143,7 @@ def _build(
     """Build a table of the versions, oldest first; those of the same rows have one number."""
     connection = Connection(new)
     indices.build_full_text(connection.create(schema))
-    writer = Writer(table_folder(new), connection)
+    writer = Writer(new, connection)
     left_out = pa.array(sorted(without), pa.string())
     numbers: dict[int, int] = {}
     previous: Snapshot | None = None
@@ -150,26 +160,25 @@ def _build(
     return numbers
 
 
-def _close(new: Path, numbers: Collection[int]) -> int:
+def _close(new: FolderStorage, numbers: Collection[int]) -> int:
     """Drop the versions in between, and make one more that equals the last; its number."""
-    table = table_folder(new)
-    with Writer(table, Connection(new)).durably() as handle:
+    with Writer(new, Connection(new)).durably() as handle:
         handle.delete("false")
         last = int(handle.version)
-    for manifest in newest_manifests(table):
-        if version_of(manifest) not in {*numbers, last}:
-            manifest.unlink()
+    new.drop_versions(new.made_at().keys() - {*numbers, last})
     return last
 
 
-def _carry_over(store: OpenIndex, new: Path, numbers: Mapping[int, int], last: int) -> None:
+def _carry_over(
+    store: OpenIndex, new: FolderStorage, numbers: Mapping[int, int], last: int
+) -> None:
     """The names of the versions and what was said of them, with their new numbers."""
     table = Connection(new).open()
     for name, version in store.tags().items():
         tags.create_tag(table, name, numbers[version])
     said = store.folder / CHECKPOINTS_FILE
     if said.exists():
-        shutil.copyfile(said, new / said.name)
+        shutil.copyfile(said, new.folder / said.name)
     log = CommitLog(new)
     recorded: set[int] = set()
     made = store.versions()
@@ -181,7 +190,7 @@ def _carry_over(store: OpenIndex, new: Path, numbers: Mapping[int, int], last: i
             log.append(replace(record, version=number, note=note))
     for version, number in sorted(numbers.items(), reverse=True):
         at = made[version].timestamp()
-        os.utime(manifest_file(table_folder(new), number), (at, at))
+        os.utime(manifest_file(new.table, number), (at, at))
     hold = store.hold.read()
     if hold is not None:
         version, before = (numbers.get(v, last) for v in (hold.version, hold.before))

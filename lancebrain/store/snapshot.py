@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,13 +44,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .connection import Table
+    from .storage import Storage
 
 
 class Snapshot(OneVersion):
     """One version, immutable; see also :class:`OneVersion`."""
 
-    def __init__(self, table: Table, folder: Path, reopen: Callable[[], Table] | None) -> None:
-        super().__init__(table, folder, reopen)
+    def __init__(self, table: Table, storage: Storage, reopen: Callable[[], Table] | None) -> None:
+        super().__init__(table, storage, reopen)
         self._pending: tuple[object, int] | None = None
         self._of_projects: tuple[object, str] = (None, "")
 
@@ -192,6 +192,11 @@ class Snapshot(OneVersion):
         known = pc.is_in(rows["chunk_hash"], pa.array(list(hashes), pa.string()))
         return self._newest_first(rows.filter(pc.invert(known)), limit)
 
+    def embedded_hashes(self) -> set[str]:
+        """The hashes of all chunks that have a vector."""
+        rows = self._scan(EMBEDDED_ROWS, ["chunk_hash"])
+        return set(pc.unique(rows["chunk_hash"]).to_pylist())
+
     def chunk_hashes(self) -> set[str]:
         """The hashes of all chunks."""
         return set(pc.unique(self._scan(CHUNK_ROWS, ["chunk_hash"])["chunk_hash"]).to_pylist())
@@ -246,7 +251,7 @@ class Snapshot(OneVersion):
         return self._read(lambda table: candidates.by_substring(table, needle, where, limit))
 
     def vector_candidates(
-        self, vector: NDArray[np.float32], wanted: Filter, limit: int
+        self, vector: NDArray[np.float32], wanted: Filter, limit: int, *, exact: bool = False
     ) -> list[Candidate]:
         """Nearest chunks, best first; the score is the cosine similarity.
 
@@ -256,10 +261,13 @@ class Snapshot(OneVersion):
             vector: (dim,) float32; one of zeros finds nothing.
             wanted: applied before the best are taken.
             limit: how many at most.
+            exact: compare all vectors, also where there is an index.
         """
         where = self.where(wanted)
         return self._read(
-            lambda table: candidates.by_vector(table, self._vector, vector, where, limit)
+            lambda table: candidates.by_vector(
+                table, self._vector, vector, where, limit, exact=exact
+            )
         )
 
     def to_arrow(

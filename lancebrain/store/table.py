@@ -1,4 +1,4 @@
-"""The store: an index folder with its table, and the one way to write to it.
+"""The store: an index with its table, and the one way to write to it.
 
 Sync commits here, search and versions read snapshots. Everything that writes is called under
 ``lock``.
@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 from . import changing, indices, maintenance, rewriting, tags
 from .changing import Changed, Find
-from .connection import table_folder
 from .failures import translated
 from .maintenance import AT_REST, MaintenanceReport, Tolerance
 from .memory import give_back
 from .opened import OpenIndex
 from .planned import PlannedChange
-from .retention import drop_versions, due_versions
+from .retention import due_versions
 from .rewriting import Rewritten
 from .rows import RowBatch, with_vectors
 from .schema import table_schema
@@ -126,7 +125,7 @@ class Store(OpenIndex):
                 reason = "maintenance" if version < done.version else "backfill"
                 self.commits.record(version, reason, {}, started)
         # Neither one thing nor the other: nobody should go back to them.
-        drop_versions(table_folder(self.folder), range(first, done.version))
+        self.storage.drop_versions(range(first, done.version))
         self.snapshot()
         return done
 
@@ -147,7 +146,7 @@ class Store(OpenIndex):
 
     def is_index_behind(self) -> bool:
         """Whether so many rows are outside the full-text index that searches suffer."""
-        with translated(self.folder, "looking at its indices"), self._handles.probe() as table:
+        with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
             return indices.is_behind(table)
 
     def needs_maintenance(
@@ -162,7 +161,7 @@ class Store(OpenIndex):
         if abs(self.version - self._versions_looked_at) >= _VERSIONS_A_LOOK:
             self._versions_looked_at = self.version
             due = self.due_versions(keep_versions, datetime.now(UTC))
-        with translated(self.folder, "looking at its state"), self._handles.probe() as table:
+        with translated(self.storage, "looking at its state"), self._handles.probe() as table:
             return maintenance.is_due(table, due, tolerance)
 
     def maintain(
@@ -186,16 +185,15 @@ class Store(OpenIndex):
         """
         due = self.due_versions(keep_versions, now or datetime.now(UTC))
         with self._maintaining("maintaining it") as table:
-            folder = table_folder(self.folder)
             report = maintenance.maintain(
-                table, folder, due, only_due=only_due, tolerance=tolerance
+                table, self.storage, due, only_due=only_due, tolerance=tolerance
             )
         self.commits.prune()
         return report
 
     def survey(self) -> MaintenanceReport:
         """The state that :meth:`maintain` would begin with, as a report of nothing done."""
-        with translated(self.folder, "looking at its state"), self._handles.probe() as table:
+        with translated(self.storage, "looking at its state"), self._handles.probe() as table:
             return maintenance.survey(table)
 
     def due_versions(self, keep: timedelta, now: datetime) -> list[int]:

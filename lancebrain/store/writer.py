@@ -1,41 +1,40 @@
 """The handle that writes: always from the newest version, always under the index lock.
 
 Lance does not wait for the disk. Everything here does before it returns, so that what was
-acknowledged outlives a power cut.
+acknowledged outlives a power cut; see ``durably`` for how.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .manifests import manifest_file
 from .schema import VECTOR, vector_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from .connection import Connection, Table
-
-_WRITTEN = ("data", "_deletions", "_indices")
+    from .storage import Storage
 
 
 class Writer:
     """Writes to one table.
 
     Args:
-        folder: of the table.
+        storage: of the table.
         may_write: raises when the index lock is held no more; None for a table that nobody else
             knows of.
     """
 
     def __init__(
-        self, folder: Path, connection: Connection, may_write: Callable[[], None] | None = None
+        self,
+        storage: Storage,
+        connection: Connection,
+        may_write: Callable[[], None] | None = None,
     ) -> None:
-        self._folder = folder
+        self._storage = storage
         self._may_write = may_write
         self._table = connection.open()
 
@@ -81,36 +80,5 @@ class Writer:
         # seen, and what it writes then fails.
         if self._may_write is not None:
             self._may_write()
-        first = table.version
-        before = set(self._files())
-        yield table
-        written = set(self._files()) - before
-        versions = range(first + 1, table.version + 1)
-        manifests = {str(manifest_file(self._folder, version)) for version in versions}
-        # First what the manifests refer to, then the manifests, then the names of both.
-        for file in written:
-            # One whose lock was taken over may be writing too, and take its files away again.
-            with suppress(FileNotFoundError):
-                sync_to_disk(file)
-        for file in manifests:
-            sync_to_disk(file)
-        for folder in {Path(file).parent for file in written | manifests}:
-            with suppress(FileNotFoundError):
-                sync_to_disk(folder)
-
-    def _files(self) -> Iterator[str]:
-        # Plain strings: every commit lists some hundreds of files twice.
-        for name in _WRITTEN:
-            for folder, _, files in os.walk(self._folder / name):
-                yield from (f"{folder}{os.sep}{file}" for file in files)
-
-
-def sync_to_disk(path: Path | str) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    if os.name != "posix" and Path(path).is_dir():
-        return  # a folder cannot be opened there
-    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        with self._storage.written(lambda: int(table.version)):
+            yield table

@@ -14,7 +14,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from lancebrain.errors import IndexMismatchError, LancebrainError, ModelUnavailableError
+from lancebrain.errors import (
+    IndexMismatchError,
+    LancebrainError,
+    ModelUnavailableError,
+    UnreachableError,
+)
 from lancebrain.store import PlannedChange, Store
 from lancebrain.types import Problem, Progress, SyncReport
 
@@ -34,6 +39,8 @@ if TYPE_CHECKING:
     from lancebrain.embedders.base import Embedder
 
 
+_AGAIN_S = 1.0
+"""After so long, storage that did not answer is asked again."""
 _WAITING = "Texts are taken in, and get their vectors by a later sync."
 
 
@@ -105,11 +112,8 @@ class Engine:
             dropped=dropped,
             seen_gone=seen_gone,
         )
-        run = self.run(wanted, progress=progress, on_change=on_change)
         cancel = cancel or threading.Event()
-        for _ in run.steps():
-            if cancel.is_set():
-                break
+        run = self._through(wanted, progress, on_change, cancel)
         waits: tuple[Problem, ...] = ()
         embedded_before = run.embedded
         if fill and not dry_run and not cancel.is_set() and (paths is None or run.text_first):
@@ -125,6 +129,31 @@ class Engine:
         if run.embedded > embedded_before:  # then that is in a later version
             report = replace(report, version=self.store.snapshot().version)
         return replace(report, problems=(*report.problems, *waits)) if waits else report
+
+    def _through(
+        self,
+        wanted: Wanted,
+        progress: Callable[[Progress], None] | None,
+        on_change: Callable[[Change], None] | None,
+        cancel: threading.Event,
+    ) -> Run:
+        """Take a sync to its end.
+
+        Where the storage of the index stops answering, what was being written may be there or
+        not. So the files are looked at again and the rest is planned anew, from what is there.
+        """
+        deadline = time.monotonic() + self.settings.lock_timeout_s
+        while True:
+            run = self.run(wanted, progress=progress, on_change=on_change)
+            try:
+                for _ in run.steps():
+                    if cancel.is_set():
+                        break
+                return run
+            except UnreachableError:
+                if time.monotonic() >= deadline or cancel.wait(_AGAIN_S):
+                    raise
+                self._known = KnownDocuments()
 
     def run(
         self,
@@ -227,7 +256,7 @@ class Engine:
         planned = self.store.plan.read()
         if planned is None or planned.model != settings.model:
             raise IndexMismatchError(
-                f"The index in {self.store.folder} has the model {model!r}, and "
+                f"The index in {self.store.storage} has the model {model!r}, and "
                 f"{settings.model!r} is configured.",
                 hint=OTHER_MODEL_HINT.format(model=settings.model),
             )

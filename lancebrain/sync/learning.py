@@ -9,8 +9,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from lancebrain.embedders import EngineOptions, drift_of_embedder, learn_embedder, learns
-from lancebrain.errors import EmbedderError, ModelUnavailableError
-from lancebrain.store import PlannedChange, Store
+from lancebrain.errors import EmbedderError, ModelUnavailableError, UsageError
+from lancebrain.store import PlannedChange, Storage, Store
 
 from .embedding import sample_texts
 
@@ -18,6 +18,21 @@ MOST_DRIFT = 0.1
 """So much more of the words may be unknown than when the model was learned."""
 _LEARNED_FROM = 20_000
 _MEASURED_ON = 500
+
+
+def reject_learning(model: str, storage: Storage) -> None:
+    """Keep models from being used that are learned from the texts, where other machines would
+    not have what was learned on this one.
+
+    Raises:
+        UsageError: it is such a model and such a place.
+    """
+    if learns(model) and storage.is_shared:
+        raise UsageError(
+            f"The model {model!r} is learned from the texts and kept on one machine; the index in "
+            f"{storage} is for several.",
+            hint="Choose one that does not learn: lancebrain model list",
+        )
 
 
 def learned(store: Store, model: str, *, by_itself: bool = False) -> PlannedChange:
@@ -29,7 +44,9 @@ def learned(store: Store, model: str, *, by_itself: bool = False) -> PlannedChan
     Raises:
         ModelUnavailableError: there is not enough text to learn from.
         EmbedderError: what it learns by is not installed.
+        UsageError: other machines would not have what it learned here.
     """
+    reject_learning(model, store.storage)
     texts = [text for _, text in sample_texts(store.snapshot(), _LEARNED_FROM)]
     spec = learn_embedder(model, texts, EngineOptions(index=store.folder))
     return PlannedChange(model, spec.fingerprint, spec.dim, datetime.now(UTC), by_itself)

@@ -88,7 +88,7 @@ class Vectors:
             self._embedder = self._provider()
         if self._embedder.fingerprint != info.fingerprint:
             raise IndexMismatchError(
-                f"The index in {self._store.folder} was embedded by {info.fingerprint}, and the "
+                f"The index in {self._store.storage} was embedded by {info.fingerprint}, and the "
                 f"model is now {self._embedder.fingerprint}.",
                 hint=OTHER_MODEL_HINT.format(model=self._embedder.name),
             )
