@@ -124,6 +124,17 @@ def test_everything_is_done_by_keys_alone(still: Page, visit: Callable[..., Tab]
     tab.wait_for_selector(".stage-health")
 
 
+def test_a_question_that_is_taken_back_leaves_what_changed_lately(
+    still: Page, visit: Callable[..., Tab]
+) -> None:
+    tab = visit(still, "/?q=descale")
+    tab.wait_for_selector(".hit mark")
+    tab.focus("#question")
+    tab.keyboard.press("Escape")
+    tab.wait_for_selector(".home .recent a")
+    assert tab.locator(".hit").count() == 0
+
+
 def test_what_a_note_says_is_text_and_nothing_else(still: Page, visit: Callable[..., Tab]) -> None:
     tab = visit(still)
     _answer_of(tab, "wombat")

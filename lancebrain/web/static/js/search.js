@@ -128,6 +128,7 @@ export function searchView(root) {
       put(told);
       put(notes);
       more.hidden = true;
+      showHome(); // as it is by now
       return;
     }
     const { answer, terms } = found;
