@@ -21,9 +21,9 @@ def on_disk(table: Path, version: Callable[[], int]) -> Iterator[None]:
         version: tells which one the table is at.
     """
     first = version()
-    before = set(_files(table))
+    before = _entries(table)
     yield
-    written = set(_files(table)) - before
+    written = {file for entry in _entries(table) - before for file in _files(entry)}
     versions = range(first + 1, version() + 1)
     manifests = {str(manifest_file(table, number)) for number in versions}
     # First what the manifests refer to, then the manifests, then the names of both.
@@ -38,11 +38,24 @@ def on_disk(table: Path, version: Callable[[], int]) -> Iterator[None]:
             sync_to_disk(folder)
 
 
-def _files(table: Path) -> Iterator[str]:
-    # Plain strings: every commit lists some hundreds of files twice.
+def _entries(table: Path) -> set[str]:
+    """What there is in the folders that a commit writes to; nothing in it changes afterwards.
+
+    A week of edits leaves thousands, and every commit lists them twice: hence by name alone.
+    """
+    entries: set[str] = set()
     for name in _WRITTEN:
-        for folder, _, files in os.walk(table / name):
-            yield from (f"{folder}{os.sep}{file}" for file in files)
+        with suppress(FileNotFoundError), os.scandir(table / name) as there:
+            entries.update(entry.path for entry in there)
+    return entries
+
+
+def _files(entry: str) -> Iterator[str]:
+    """The files in a folder, as an index is one, or the file itself."""
+    if not Path(entry).is_dir():
+        yield entry
+    for folder, _, files in os.walk(entry):
+        yield from (f"{folder}{os.sep}{file}" for file in files)
 
 
 def sync_to_disk(path: Path | str) -> None:

@@ -44,19 +44,21 @@ def build_full_text(table: Table) -> None:
     _build(table, "text", words)
 
 
+def missing(table: Table) -> list[str]:
+    """The columns whose index a table of this size should have and does not."""
+    indices = indices_of(table)
+    # A merge on two keys uses an index only where both have one.
+    keys = _KEY if table.count_rows() >= _KEY_INDEX_ROWS else ()
+    return [column for column in ("text", *keys) if column not in indices]
+
+
 def build_missing(table: Table) -> list[str]:
     """Build the indices that a table of this size should have, and return their columns."""
-    indices = indices_of(table)
-    built: list[str] = []
-    if "text" not in indices:
+    columns = missing(table)
+    if "text" in columns:
         build_full_text(table)
-        built.append("text")
-    if table.count_rows() >= _KEY_INDEX_ROWS:
-        # A merge on two keys uses an index only where both have one.
-        keys = [column for column in _KEY if column not in indices]
-        build_keys(table, keys)
-        built += keys
-    return built
+    build_keys(table, [column for column in columns if column != "text"])
+    return columns
 
 
 def rebuild(table: Table) -> list[str]:

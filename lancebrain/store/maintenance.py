@@ -78,16 +78,19 @@ class MaintenanceReport:
 
 
 def is_due(table: Table, due_versions: Collection[int], tolerance: Tolerance = AT_REST) -> bool:
-    """Whether it pays to maintain the table now; costs some milliseconds.
+    """Whether old versions or small pieces make it pay to maintain the table now; costs some tens
+    of milliseconds.
 
     Args:
         due_versions: that a cleanup would remove.
     """
-    return (
-        len(due_versions) >= _DUE_VERSIONS
-        or bool(_to_join(pieces_of(table), tolerance))
-        or indices.is_behind(table, tolerance.unindexed_share)
-        or (not tolerance.vectors and indices.vectors_due(table))
+    return len(due_versions) >= _DUE_VERSIONS or bool(_to_join(pieces_of(table), tolerance))
+
+
+def are_indices_due(table: Table, tolerance: Tolerance = AT_REST) -> bool:
+    """Whether indices are so far behind that maintenance pays; costs a millisecond."""
+    return indices.is_behind(table, tolerance.unindexed_share) or (
+        not tolerance.vectors and indices.vectors_due(table)
     )
 
 

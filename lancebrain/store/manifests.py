@@ -38,6 +38,15 @@ def newest_manifests(table: Path) -> list[Path]:
     return [manifest_file(table, version) for version in sorted(made_at(table), reverse=True)]
 
 
+def has_any(table: Path) -> bool:
+    """Whether a table has a version at all."""
+    try:
+        with os.scandir(table / "_versions") as entries:
+            return any(version_in(entry.name) is not None for entry in entries)
+    except FileNotFoundError:
+        return False
+
+
 def made_at(table: Path) -> dict[int, datetime]:
     """The versions of a table, and when each was made; a week of edits has a thousand of them."""
     made: dict[int, datetime] = {}

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 _KEEP_VERSIONS = timedelta(days=7)
 _VERSIONS_A_LOOK = 10
-"""So many new ones make it worth looking through all versions for old ones: of a week with 200
-edits a day that takes a fifth of the time of an edit."""
+"""So many new ones make it worth looking for old versions and small pieces: for a week with 200
+edits a day, of 100,000 rows, that takes half of the time of an edit."""
 
 
 class Store(OpenIndex):
     """An open index that can be written to, see also :class:`OpenIndex`."""
 
-    _versions_looked_at = -_VERSIONS_A_LOOK
+    _looked_at = -_VERSIONS_A_LOOK
 
     def commit(
         self, rows: RowBatch, *, reason: str, counts: Mapping[str, int], started: float
@@ -134,6 +134,9 @@ class Store(OpenIndex):
 
         Cheap when there is nothing to do. The caller holds the lock.
         """
+        with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
+            if not (indices.missing(table) or indices.is_behind(table)):
+                return
         with self._maintaining("building its indices") as table:
             indices.build_missing(table)
             if indices.is_behind(table):
@@ -157,11 +160,14 @@ class Store(OpenIndex):
         Args:
             keep_versions: as for :meth:`maintain`.
         """
-        due: Sequence[int] = ()
-        if abs(self.version - self._versions_looked_at) >= _VERSIONS_A_LOOK:
-            self._versions_looked_at = self.version
-            due = self.due_versions(keep_versions, datetime.now(UTC))
         with translated(self.storage, "looking at its state"), self._handles.probe() as table:
+            if maintenance.are_indices_due(table, tolerance):
+                return True
+            version = int(table.version)
+            if abs(version - self._looked_at) < _VERSIONS_A_LOOK:
+                return False
+            self._looked_at = version
+            due = self.due_versions(keep_versions, datetime.now(UTC))
             return maintenance.is_due(table, due, tolerance)
 
     def maintain(
