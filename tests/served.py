@@ -139,8 +139,12 @@ class Process:
         raise AssertionError(f"The server ended before it answered {asked}.\n{self._said()}")
 
     def call(self, tool: str, **arguments: object) -> dict[str, Any]:
-        """Call a tool."""
-        return self.request("tools/call", {"name": tool, "arguments": arguments})
+        """Call a tool; again while the index is being opened, as it says one should."""
+        deadline = time.monotonic() + ANSWERS_WITHIN_S
+        while True:
+            result = self.request("tools/call", {"name": tool, "arguments": arguments})
+            if "still being opened" not in str(result) or time.monotonic() > deadline:
+                return result
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send one message."""

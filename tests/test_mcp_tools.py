@@ -10,7 +10,14 @@ import anyio
 import pytest
 from mcp.types import ElicitResult
 
+from lancebrain.brain import Brain
+from lancebrain.brain import open as open_brain
+from lancebrain.embedders import connection
+from lancebrain.service import live
+from lancebrain.types import Source
+from tests.embedding_server import EmbeddingServer
 from tests.served import MODES, asking, brain_of, eventually
+from tests.stand_in import StandIn
 from tests.trees import write_tree
 
 pytestmark = pytest.mark.anyio
@@ -479,10 +486,6 @@ async def test_changes_made_while_the_server_was_down_are_found(tmp_path: Path) 
 async def test_without_events_a_change_is_found_by_polling_and_the_status_says_so(
     tmp_path: Path, notes: Path
 ) -> None:
-    from lancebrain.brain import open as open_brain
-    from lancebrain.types import Source
-    from tests.stand_in import StandIn
-
     brain = open_brain(
         tmp_path / "index",
         embedder=StandIn(),
@@ -514,3 +517,33 @@ async def test_pages_leave_nothing_out_in_a_script_of_many_tokens(tmp_path: Path
         bodies = [p["text"].split(">", 1)[1].rsplit("<", 1)[0] for p in pages]
         assert "".join(bodies) == text
         assert max(map(len, bodies)) < 8_000
+
+
+async def test_a_model_that_comes_later_answers_from_then_on(
+    tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(connection, "_DOWN_S", 0.0)
+    monkeypatch.setattr(live, "_RETRY_S", 0.05)
+    server = EmbeddingServer()
+
+    def brain() -> Brain:
+        source = Source("notes", notes)
+        return open_brain(
+            tmp_path / "index", model="ollama", model_url=server.url, sources=[source]
+        )
+
+    with brain() as first:
+        first.sync()
+    server.stop()
+    async with asking(brain()) as ask:
+        found = await ask("search_knowledge", query="tea")
+        assert "by words alone" in found["notes"][0]
+        server.start_again()
+
+        async def is_ready() -> bool:
+            return bool((await ask("index_status"))["ready"])
+
+        await eventually(is_ready)
+        assert (await ask("search_knowledge", query="tea"))["notes"] == []
+    server.stop()

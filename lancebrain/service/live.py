@@ -17,7 +17,12 @@ import anyio
 import anyio.to_thread
 
 from lancebrain.brain.background import is_read_only, load_ahead, open_ahead, worker_of
-from lancebrain.errors import IndexNotFoundError, LancebrainError, StoreError
+from lancebrain.errors import (
+    IndexNotFoundError,
+    LancebrainError,
+    ModelUnavailableError,
+    StoreError,
+)
 
 if TYPE_CHECKING:
     from lancebrain.brain import Brain, Worker
@@ -36,7 +41,6 @@ MODEL_S = 2.0
 """A question waits so long for the model, then it is answered by words alone."""
 SETTLE_S = 0.5
 """A question waits so long for changes that were just heard of."""
-_CATCH_UP_S = 0.1
 _RETRY_S = 2.0
 _MOST_RETRY_S = 60.0
 _LAST_STEP_S = 0.5
@@ -55,7 +59,7 @@ class Live:
             imports take it whole; :meth:`begin` ends it.
 
     Attributes:
-        model_failure: why the model could not be loaded.
+        model_failure: why the model could not be loaded; None since it is.
         last_error: why the files could not be followed last; None since that went well.
         worker: follows the files; None while there is no index, or nothing to follow.
         is_behind: changes that are known of are not taken in yet.
@@ -79,6 +83,7 @@ class Live:
         self._wanted = anyio.Event()
         self._opened = anyio.Event()
         self._model_ready = anyio.Event()
+        self._lagging = anyio.Event()
         self._questions = anyio.CapacityLimiter(_QUESTIONS)
         self._changes = anyio.CapacityLimiter(1)
 
@@ -166,6 +171,7 @@ class Live:
             await worker.settle()
             return True
         self.is_behind = True
+        self._lagging.set()
         return False
 
     async def ask(self, question: Callable[..., _T], *arguments: object) -> _T:
@@ -199,16 +205,27 @@ class Live:
         self._opened.set()
 
     async def _load(self, brain: Brain) -> None:
+        """Load the model; one that cannot be had now is tried again until it can."""
+        pause_s = _RETRY_S
+        while await self._is_load_due(brain):
+            await anyio.sleep(pause_s)
+            pause_s = min(pause_s * 2, _MOST_RETRY_S)
+
+    async def _is_load_due(self, brain: Brain) -> bool:
+        """Load the model; whether it is worth another try."""
         try:
             await self._aside(load_ahead, brain)
         except LancebrainError as error:
             log.warning("The model cannot be loaded: %s", error)
             self.model_failure = error
+            return isinstance(error, ModelUnavailableError)
         except Exception as error:  # as above
             log.exception("Loading the model failed")
             self.model_failure = StoreError(f"It failed with {type(error).__name__}.")
-        else:
-            self._model_ready.set()
+            return True
+        self.model_failure = None
+        self._model_ready.set()
+        return False
 
     async def _follow_files(self, brain: Brain) -> None:
         """Follow until it is cancelled; a mistake of ours in it is logged, and it begins again."""
@@ -256,10 +273,10 @@ class Live:
             tasks.start_soon(work)
             try:
                 while True:
-                    if self.is_behind:
-                        await worker.settle()
-                        self.is_behind = False
-                    await anyio.sleep(_CATCH_UP_S)
+                    self._lagging = anyio.Event()
+                    await worker.settle()
+                    self.is_behind = False
+                    await self._lagging.wait()
             finally:
                 worker.stop()
                 at_work.deadline = anyio.current_time() + _LAST_STEP_S
