@@ -183,7 +183,7 @@ export function searchView(root) {
   const unhear = onBeat((beat, before) => {
     if (beat?.pulse?.version !== before?.pulse?.version || beat?.pulse?.pinned !== before?.pulse?.pinned || beat?.doing !== before?.doing) {
       if (asked.get("q")) ask(searchOf(asked, { limit }));
-      else showHome();
+      if (!home.hidden) showHome();
     }
   });
 
