@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from lancebrain.embedders import embedder_spec, engines, load_embedder
+from lancebrain.embedders import EngineOptions, embedder_spec, engines, load_embedder
 from lancebrain.embedders.custom import Checked
+from lancebrain.embedders.measuring import measure
 from lancebrain.errors import EmbedderError, UsageError
+from tests.conftest import PROJECT
 from tests.stand_in import StandIn
 
 
@@ -99,3 +101,12 @@ def test_the_stand_in_counts_its_work_and_gives_shared_words_near_vectors() -> N
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
     np.testing.assert_array_equal(vectors[2], vectors[4])
     assert vectors[0] @ vectors[1] > 0.5 > vectors[0] @ vectors[2]
+
+
+def test_the_memory_of_a_model_is_not_that_of_whoever_measures_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(PROJECT))
+    ballast = b"x" * (500 << 20)
+    cost = measure("tests.stand_in:make", ["a text"], EngineOptions(), seconds=0.01)
+    assert 10 < cost.memory_mb < len(ballast) >> 20

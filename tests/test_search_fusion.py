@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lancebrain.search.fusion import LITERAL_BONUS, SCALED_OVER, fuse, scaled
+from lancebrain.search.fusion import COVERAGE_POWER, LITERAL_BONUS, SCALED_OVER, fuse, scaled
 
 NAN = float("nan")
 
@@ -32,11 +32,17 @@ def fused(
 
 def test_the_score_is_the_weighted_sum_of_both_sides() -> None:
     scores = fused([0.9, 0.5, 0.1], [5.0, 10.0, 0.0], [0.5, 1.0, 0.0], [False, False, True])
-    np.testing.assert_allclose(scores, [0.4 + 0.6 * 0.25, 0.4 * 0.5 + 0.6, LITERAL_BONUS])
+    np.testing.assert_allclose(scores, [0.4 + 0.3 * 0.5**COVERAGE_POWER, 0.2 + 0.6, LITERAL_BONUS])
 
 
 def test_a_keyword_match_by_accident_does_not_outrank_the_nearest_by_meaning() -> None:
     by_meaning, by_accident = fused([0.8, 0.2], [0.0, 9.0], [0.0, 0.25])
+    assert by_meaning > by_accident
+
+
+def test_half_of_the_words_by_accident_do_not_outrank_what_stands_out_by_meaning() -> None:
+    # An English question; the right note is Chinese, and an English one has half of the words.
+    by_meaning, by_accident, _ = fused([0.57, 0.23, 0.1], [0.0, 25.0, 0.0], [0.0, 0.5, 0.0])
     assert by_meaning > by_accident
 
 

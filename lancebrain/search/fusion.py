@@ -1,10 +1,11 @@
 """Two rankings → one score: the coverage-weighted sum. Pure, in numpy.
 
-    score = a · minmax(cosine) + (1 − a) · bm25 / max(bm25) · coverage + 0.25 · literal
+    score = a · minmax(cosine) + (1 − a) · bm25 / max(bm25) · coverage^1.5 + 0.25 · literal
 
 Keywords count in so far as the chunk holds the question's words: where they match only by
 accident (a vague question, a question in another language), coverage is small and the vectors
-decide. Reciprocal rank fusion cannot tell an accident from a match, as it sees ranks alone.
+decide. Half of the words are less than half a reason, as among many texts some hold them by
+accident. Reciprocal rank fusion cannot tell an accident from a match, as it sees ranks alone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from numpy.typing import NDArray
 
 LITERAL_BONUS = 0.25
 """Added where the whole question stands in the chunk as it is."""
+
+COVERAGE_POWER = 1.5
+"""With 1, vague questions and those in another language have up to 0.035 less nDCG@10 than by the
+vectors alone; with 2, look-ups have 0.012 less than by the words. See ``docs/models.md``."""
 
 SCALED_OVER = 100
 """Cosines are scaled between the best and the one of this rank; what is beyond counts 0."""
@@ -39,7 +44,7 @@ def fuse(
     Returns:
         (n,) from 0 to 1 + ``LITERAL_BONUS``.
     """
-    keywords = _shares(bm25) * coverage
+    keywords = _shares(bm25) * coverage**COVERAGE_POWER
     return weight * scaled(cosine) + (1 - weight) * keywords + LITERAL_BONUS * literal
 
 
