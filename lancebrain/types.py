@@ -399,6 +399,8 @@ class Status:
         masked_secrets: keys and tokens that stand as ``[secret: kind]``.
         skipped_records: of session logs, by a type that no reader knows.
         next_model: that the index is on its way to; "" when it stays with its own.
+        recall: share of the nearest chunks that the vector index found when it was checked last;
+            None where there is none, and every vector is compared.
     """
 
     version: int
@@ -420,6 +422,7 @@ class Status:
     masked_secrets: int = 0
     skipped_records: Mapping[str, int] = field(default_factory=dict)
     next_model: str = ""
+    recall: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from lancebrain.brain.access import Access
 from lancebrain.brain.data import Data
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from lancebrain.config import Settings
     from lancebrain.doctor import Diagnosis
     from lancebrain.embedders import Embedder
+    from lancebrain.sync import Engine
+    from lancebrain.sync.ahead import Ahead
 
 
 class Brain(Timeline, Data, Models):
@@ -68,6 +71,9 @@ class Brain(Timeline, Data, Models):
         dry_run: bool = False,
         confirm_removals: bool = False,
         progress: Callable[[Progress], None] | None = None,
+        engine: Literal["local", "ray"] = "local",
+        address: str | None = None,
+        workers: int | None = None,
     ) -> SyncReport:
         """Make the index equal to the files; an index that does not exist is made.
 
@@ -79,6 +85,9 @@ class Brain(Timeline, Data, Models):
             confirm_removals: documents may go also where most of a source is gone, or where
                 their source is configured nowhere.
             progress: is told how far it has come.
+            engine: ``ray`` has files parsed and texts embedded on a Ray cluster before.
+            address: of the cluster; None: the one that the environment names, else this machine.
+            workers: on the cluster; None: one for each of its processors.
 
         Returns:
             What was done. Its problems are those of sources, and those of files that are new;
@@ -99,14 +108,16 @@ class Brain(Timeline, Data, Models):
         if dry_run:
             return self._dry_run(scope, added, confirm_removals, progress)
         store = self._access.made_store()
-        engine = self._access.engine()
-        told = set(engine.problems())
-        report = engine.sync(
-            scope,
-            confirm_removals=confirm_removals,
-            dropped=self._dropped(confirm_removals) if scope is None else (),
-            progress=progress,
-        )
+        syncing = self._access.engine()
+        told = set(syncing.problems())
+        with self._ahead(engine, syncing, scope, address, workers, progress) as ahead:
+            report = syncing.sync(
+                scope,
+                confirm_removals=confirm_removals,
+                dropped=self._dropped(confirm_removals) if scope is None else (),
+                progress=progress,
+                ahead=ahead,
+            )
         if scope is None and store.hold.read() is None:
             names = [source.name for source in self.settings.sources]
             with store.lock(self._timeout_s):
@@ -223,6 +234,32 @@ class Brain(Timeline, Data, Models):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @contextmanager
+    def _ahead(
+        self,
+        engine: str,
+        syncing: Engine,
+        scope: Sequence[str] | None,
+        address: str | None,
+        workers: int | None,
+        progress: Callable[[Progress], None] | None,
+    ) -> Iterator[Ahead | None]:
+        """What a cluster made of the files, for a sync; None without one."""
+        if engine == "local":
+            yield None
+            return
+        from lancebrain.sync.on_ray import Cluster, prepared
+
+        with prepared(
+            syncing.store,
+            self.settings,
+            self._access.options(fingerprint=syncing.store.info.fingerprint),
+            syncing.files_to_read(scope),
+            Cluster(address, workers),
+            progress=progress,
+        ) as ahead:
+            yield ahead
 
     def _dry_run(
         self,

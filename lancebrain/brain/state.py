@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from lancebrain.kinds import LOGS
@@ -12,7 +12,7 @@ from lancebrain.readers.secrets import MASKED
 from lancebrain.types import Problem, Source, SourceStatus, Status
 
 if TYPE_CHECKING:
-    from lancebrain.store import Snapshot, Store
+    from lancebrain.store import Recall, Snapshot, Store
 
 
 def status_of(
@@ -29,7 +29,8 @@ def status_of(
 
     hold, planned = store.hold.read(), store.plan.read()
     counts = document_counts(snapshot)
-    told = {*problems, *snapshot.problems(), *problems_in_time(store)}
+    recall = store.recall.read()
+    told = {*problems, *snapshot.problems(), *problems_in_time(store), *_of_recall(recall)}
     masked, skipped = _left_out(snapshot)
     made = store.versions()
     oldest = min(made, default=0)
@@ -53,7 +54,20 @@ def status_of(
         masked_secrets=masked,
         skipped_records=skipped,
         next_model="" if planned is None else planned.model,
+        recall=None if recall is None else recall.share,
     )
+
+
+def _of_recall(recall: Recall | None) -> Iterator[Problem]:
+    from lancebrain.store import ENOUGH
+
+    if recall is not None and recall.share < ENOUGH:
+        yield Problem(
+            "",
+            "recall-low",
+            f"The vector index finds {recall.share:.0%} of the nearest passages. To have it built "
+            "anew: lancebrain doctor --fix",
+        )
 
 
 def _left_out(snapshot: Snapshot) -> tuple[int, Mapping[str, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -46,6 +46,7 @@ def init(
         "lancebrain sync",
         "lancebrain sync notes/gear --dry-run",
         "lancebrain sync --watch",
+        "lancebrain sync --engine ray --address auto",
     ),
 )
 def sync(
@@ -70,6 +71,20 @@ def sync(
             "--confirm-removals", help="Drop documents also where most of a source is gone."
         ),
     ] = False,
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option("--engine", help="What parses and embeds: this process, or a Ray cluster."),
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address", metavar="ADDRESS", help="Of the Ray cluster. [dim]Else this machine.[/]"
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, help="On it. [dim]Else one for each processor.[/]"),
+    ] = None,
 ) -> int:
     """Make the index equal to the files; only what changed is read, embedded and written.
 
@@ -85,6 +100,9 @@ def sync(
                     dry_run=dry_run,
                     confirm_removals=confirm_removals,
                     progress=progress,
+                    engine=engine,
+                    address=address,
+                    workers=workers,
                 )
             print_report(front, report, dry_run=dry_run, one_of_many=watch)
             if not (dry_run or watch or front.as_json):

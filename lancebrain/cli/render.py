@@ -137,6 +137,7 @@ def print_status(front: Front, status: Status, *, every_problem: bool) -> None:
         ("version", f"{status.version}{pinned}{kept}"),
         ("watching", status.watching or "no process follows the files"),
         *_left_out(status),
+        *_recall(status),
         ("size", human_bytes(status.bytes)),
         (
             "model",
@@ -149,6 +150,11 @@ def print_status(front: Front, status: Status, *, every_problem: bool) -> None:
     print_problems(front, status.problems, every=every_problem)
     if len(status.problems) > _FEW_PROBLEMS and not every_problem:
         front.remark("All of them: lancebrain status --problems")
+
+
+def _recall(status: Status) -> Iterator[tuple[str, str]]:
+    if status.recall is not None:
+        yield "recall", f"{status.recall:.1%} of the nearest, by the vector index"
 
 
 def _left_out(status: Status) -> Iterator[tuple[str, str]]:

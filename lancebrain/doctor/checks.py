@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from lancebrain.doctor.findings import SHOWN_PATHS, Finding
 from lancebrain.errors import DamagedError, IndexLockedError
-from lancebrain.store import Snapshot
+from lancebrain.store import ENOUGH, Snapshot
 from lancebrain.store.filters import all_of
 from lancebrain.store.ranges import path_ranges
 from lancebrain.store.schema import CHUNK_ROWS, DOCUMENT_ROWS, EMBEDDED_ROWS, table_schema
@@ -171,6 +171,13 @@ def indices(engine: Engine) -> Iterator[Ailment]:
             "index-behind",
             "The full-text index does not cover all rows, so that searches are slow.",
             "bring it up to date",
+        )
+    recall = engine.store.recall.read()
+    if recall is not None and recall.share < ENOUGH:
+        yield ailment(
+            "recall-low",
+            f"The vector index finds {recall.share:.0%} of the nearest chunks.",
+            "build the indices anew",
         )
 
 

@@ -107,6 +107,7 @@ REPAIRS: Mapping[str, Repair] = MappingProxyType(
         "vectors-missing": fill,
         "vectors-invalid": embed_again,
         "index-damaged": rebuild_indices,
+        "recall-low": rebuild_indices,
         "index-behind": refresh_indices,
         "torn-versions": sync,
         "behind-disk": sync,

@@ -12,6 +12,7 @@ from .locations import Location
 from .maintenance import AT_REST, WHILE_FILLING, MaintenanceReport, Tolerance
 from .passages import Passages, ShownChunk, ShownDocument
 from .planned import ModelPlan, PlannedChange
+from .recall import ENOUGH, Recall
 from .rewriting import Rewritten
 from .rows import RowBatch
 from .schema import StoreInfo
@@ -22,6 +23,7 @@ from .vector_cache import VectorCache
 
 __all__ = [
     "AT_REST",
+    "ENOUGH",
     "WHILE_FILLING",
     "Candidate",
     "Changed",
@@ -38,6 +40,7 @@ __all__ = [
     "ModelPlan",
     "Passages",
     "PlannedChange",
+    "Recall",
     "Rewritten",
     "RowBatch",
     "ShownChunk",

@@ -29,6 +29,8 @@ _UNINDEXED_ROWS = 500
 UNINDEXED_SHARE = 0.05
 """Rows outside the full-text index that are borne: each thousand costs a search 30 ms, and
 building it takes 25 ms for each thousand rows of the table."""
+_SHARED_ROWS = 100_000
+"""The share is of no more rows than these: what a search bears does not grow with the table."""
 
 
 def build_full_text(table: Table) -> None:
@@ -73,7 +75,7 @@ def rebuild(table: Table) -> list[str]:
 def rebuild_all(table: Table) -> None:
     """Build the indices anew, the one on vectors too."""
     rebuild(table)
-    if vector_columns(table.schema)[0] in indices_of(table):
+    if has_vectors(table):
         build_vectors(table)
 
 
@@ -93,6 +95,11 @@ def vectors_due(table: Table) -> bool:
         is_behind = index.num_unindexed_rows > _UNINDEXED_VECTORS
         return bool(is_behind or index.num_segments > _VECTOR_SEGMENTS)
     return int(table.count_rows(EMBEDDED_ROWS)) >= _VECTOR_INDEX_ROWS
+
+
+def has_vectors(table: Table) -> bool:
+    """Whether there is a vector index."""
+    return vector_columns(table.schema)[0] in indices_of(table)
 
 
 def build_vectors(table: Table) -> None:
@@ -127,7 +134,8 @@ def is_behind(table: Table, share: float = UNINDEXED_SHARE) -> bool:
     if index is None:
         return True
     total = index.num_indexed_rows + index.num_unindexed_rows
-    return bool(index.num_unindexed_rows > _UNINDEXED_ROWS + share * total)
+    borne = _UNINDEXED_ROWS + share * min(total, _SHARED_ROWS)
+    return bool(index.num_unindexed_rows > borne)
 
 
 def covers_all_text(table: Table) -> bool:

@@ -30,6 +30,7 @@ from .forgotten import Forgotten
 from .handles import Handles
 from .hold import Hold
 from .planned import ModelPlan
+from .recall import RecallNote
 from .recovery import drop_set_aside, drop_torn_versions, set_aside, torn_versions
 from .schema import StoreInfo, new_info, table_schema
 from .snapshot import Snapshot
@@ -56,6 +57,7 @@ class OpenIndex:
         plan: the model that the index is to have, if it is another.
         staged: vectors of that model, until it is in use.
         hold: whether live sync rests.
+        recall: of the vector index, as it was checked last.
         forgotten: documents that stay out.
     """
 
@@ -69,6 +71,7 @@ class OpenIndex:
         self.plan = ModelPlan(storage)
         self.staged = VectorCache(folder, name="next-vectors.sqlite", budget_bytes=None)
         self.hold = Hold(storage)
+        self.recall = RecallNote(storage)
         self.forgotten = Forgotten(storage)
         self.recovered = [] if read_only else _recovered(storage)
         self._lock = storage.lock()
@@ -135,6 +138,7 @@ class OpenIndex:
                 CommitLog(storage).clear()
                 Hold(storage).clear()
                 ModelPlan(storage).drop()
+                RecallNote(storage).clear()
                 with translated(storage, "creating it"):
                     # The full-text index is there before the first row, so that every version
                     # that anyone may go back to has one.

@@ -178,6 +178,15 @@ class Snapshot(OneVersion):
         kept = zip(found["chunk_hash"].to_pylist(), matrix, valid_rows(matrix), strict=True)
         return {chunk_hash: vector for chunk_hash, vector, valid in kept if valid}
 
+    def some_vectors(self, limit: int) -> tuple[list[Key], NDArray[np.float32]]:
+        """Keys and vectors of some chunks at random, the same ones of one version."""
+        row_ids = self._scan(EMBEDDED_ROWS, [ROW_ID])[ROW_ID].to_numpy()
+        random = np.random.default_rng(self.version)
+        chosen = random.choice(row_ids, min(limit, len(row_ids)), replace=False)
+        found = self._take(chosen.tolist(), [*KEY, "vector"])
+        keys = zip(*(found[name].to_pylist() for name in KEY), strict=True)
+        return list(keys), matrix_of(found["vector"])
+
     def unembedded(self, limit: int) -> list[StoredChunk]:
         """Up to ``limit`` chunks without a vector, of the documents that changed last first.
 

@@ -19,6 +19,7 @@ from .maintenance import AT_REST, MaintenanceReport, Tolerance
 from .memory import give_back
 from .opened import OpenIndex
 from .planned import PlannedChange
+from .recall import check_recall
 from .retention import due_versions
 from .rewriting import Rewritten
 from .rows import RowBatch, with_vectors
@@ -127,6 +128,7 @@ class Store(OpenIndex):
         # Neither one thing nor the other: nobody should go back to them.
         self.storage.drop_versions(range(first, done.version))
         self.snapshot()
+        self._check_recall()
         return done
 
     def ensure_indices(self) -> None:
@@ -146,6 +148,7 @@ class Store(OpenIndex):
         """Build every index anew, as one that is damaged has to be. The caller holds the lock."""
         with self._maintaining("building its indices anew") as table:
             indices.rebuild_all(table)
+        self._check_recall()
 
     def is_index_behind(self) -> bool:
         """Whether so many rows are outside the full-text index that searches suffer."""
@@ -194,8 +197,20 @@ class Store(OpenIndex):
             report = maintenance.maintain(
                 table, self.storage, due, only_due=only_due, tolerance=tolerance
             )
+            if "vector" in report.rebuilt:
+                self._check_recall()
         self.commits.prune()
         return report
+
+    def _check_recall(self) -> None:
+        """Note how many of the nearest chunks the vector index finds."""
+        with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
+            is_there = indices.has_vectors(table)
+        recall = check_recall(self.snapshot()) if is_there else None
+        if recall is not None:
+            self.recall.write(recall)
+        elif self.recall.read() is not None:
+            self.recall.clear()
 
     def survey(self) -> MaintenanceReport:
         """The state that :meth:`maintain` would begin with, as a report of nothing done."""

@@ -16,8 +16,9 @@ from lancebrain.store import DocumentStat, Snapshot
 from lancebrain.store.filters import one_of
 from lancebrain.types import DOCUMENT_ROW, Problem, SourceFile, StoredChunk
 
+from .ahead import Ahead, Here
 from .batch import Batch
-from .documents import Parsed, at_place, kind_for, parse, parse_appended
+from .documents import Parsed, at_place, kind_for, parse_appended
 from .manner import REFUSED, Manner
 from .planner import NOTHING, plan_chunks
 from .reading import Reading, Vanished, read_file
@@ -55,6 +56,8 @@ class Collector:
         known: its documents.
         settings: how files are read.
         clock: the wall clock in nanoseconds.
+        on_change: is told of each document.
+        ahead: parses files, or did before.
 
     Attributes:
         problems: met while reading, in order.
@@ -70,6 +73,7 @@ class Collector:
     settings: Settings
     clock: Callable[[], int]
     on_change: Callable[[Change], None]
+    ahead: Ahead = field(default_factory=Here)
     problems: list[Problem] = field(default_factory=list)
     unread: list[Problem] = field(default_factory=list)
     vanished: list[str] = field(default_factory=list)
@@ -116,7 +120,7 @@ class Collector:
                 chunks = tuple(row.chunk for row in rows)
                 parsed = Parsed(at_place(state, file, reading), chunks)
             else:
-                parsed = parse(file, reading, self.settings)
+                parsed = self.ahead.parse(file, reading, self.settings)
             plan = plan_chunks(rows, parsed.chunks, rewrite=True)
             self.batch.document(parsed.state, replace(plan, removed=()))
             self.batch.leave(old, [row.chunk_index for row in rows], dropped=())
@@ -171,7 +175,7 @@ class Collector:
         rows: Sequence[StoredChunk],
     ) -> None:
         before = self.known.get(file.path)
-        parsed = parse(file, reading, self.settings)
+        parsed = self.ahead.parse(file, reading, self.settings)
         ruled_otherwise = before is not None and (before.domain, before.kind) != (
             parsed.state.domain,
             parsed.state.kind,

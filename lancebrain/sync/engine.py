@@ -21,13 +21,15 @@ from lancebrain.errors import (
     UnreachableError,
 )
 from lancebrain.store import PlannedChange, Store
-from lancebrain.types import Problem, Progress, SyncReport
+from lancebrain.types import Problem, Progress, SourceFile, SyncReport
 
+from .ahead import Ahead
 from .automatic import Advice, settle
 from .backfill import Backfill
 from .collector import Change
 from .known import KnownDocuments
 from .learning import learn_again
+from .look import look
 from .lookrecord import LookRecord
 from .migration import Migration
 from .run import Run
@@ -83,6 +85,7 @@ class Engine:
         progress: Callable[[Progress], None] | None = None,
         on_change: Callable[[Change], None] | None = None,
         cancel: threading.Event | None = None,
+        ahead: Ahead | None = None,
     ) -> SyncReport:
         """Look at the disk and make the index equal to it.
 
@@ -98,6 +101,7 @@ class Engine:
             progress: is told how far it has come.
             on_change: is told of each document that is added, changed, moved or removed.
             cancel: when set, the sync ends after the batch it is at.
+            ahead: parsed files before; then all goes into one commit, or a few large ones.
 
         Raises:
             IndexMismatchError: the configured model is not the one of the index.
@@ -113,7 +117,7 @@ class Engine:
             seen_gone=seen_gone,
         )
         cancel = cancel or threading.Event()
-        run = self._through(wanted, progress, on_change, cancel)
+        run = self._through(wanted, progress, on_change, cancel, ahead)
         waits: tuple[Problem, ...] = ()
         embedded_before = run.embedded
         if fill and not dry_run and not cancel.is_set() and (paths is None or run.text_first):
@@ -136,6 +140,7 @@ class Engine:
         progress: Callable[[Progress], None] | None,
         on_change: Callable[[Change], None] | None,
         cancel: threading.Event,
+        ahead: Ahead | None,
     ) -> Run:
         """Take a sync to its end.
 
@@ -144,7 +149,7 @@ class Engine:
         """
         deadline = time.monotonic() + self.settings.lock_timeout_s
         while True:
-            run = self.run(wanted, progress=progress, on_change=on_change)
+            run = self.run(wanted, progress=progress, on_change=on_change, ahead=ahead)
             try:
                 for _ in run.steps():
                     if cancel.is_set():
@@ -161,6 +166,7 @@ class Engine:
         *,
         progress: Callable[[Progress], None] | None = None,
         on_change: Callable[[Change], None] | None = None,
+        ahead: Ahead | None = None,
     ) -> Run:
         """A sync to be taken step by step, so that other work can go in between.
 
@@ -177,7 +183,20 @@ class Engine:
             wanted,
             progress=progress or _ignore,
             on_change=on_change or _ignore,
+            ahead=ahead,
         )
+
+    def files_to_read(self, paths: Sequence[str] | None = None) -> list[SourceFile]:
+        """The files that a sync would read now, in the order in which it does.
+
+        Args:
+            paths: as for :meth:`sync`.
+        """
+        snapshot = self.store.snapshot()
+        known = KnownDocuments().at(snapshot, self.store.info.table_id)
+        left_out = self.store.forgotten.matcher()
+        found = look(self.settings, known, self._clock, scope=paths, left_out=left_out)
+        return found.changed
 
     def backfill(
         self,

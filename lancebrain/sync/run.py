@@ -17,6 +17,7 @@ from lancebrain.errors import EmbedderError
 from lancebrain.store import Checkpoints, DocumentStat, Snapshot, Store
 from lancebrain.types import Problem, Progress, SourceFile, SyncReport
 
+from .ahead import Ahead, Here
 from .batch import Batch
 from .collector import Change, Collector
 from .gitwork import taken_away
@@ -37,6 +38,8 @@ SMALL = 100
 _BATCH_ROWS = 4_000
 _BATCH_BYTES = 16 * 1024 * 1024
 _BATCH_S = 2.0
+_AHEAD_ROWS = 200_000
+"""Of one commit, where everything was made before: about a gigabyte of memory."""
 _GROUP_BYTES = 1024 * 1024
 _GROUP_PATHS = 128
 
@@ -79,6 +82,7 @@ class Run:
         *,
         progress: Callable[[Progress], None],
         on_change: Callable[[Change], None],
+        ahead: Ahead | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
@@ -88,6 +92,7 @@ class Run:
         self._wanted = wanted
         self._progress = progress
         self._on_change = on_change
+        self._ahead = ahead
         self._started = time.monotonic()
         self._moves: deque[tuple[str, SourceFile]] = deque()
         self._removals: deque[str] = deque()
@@ -206,13 +211,16 @@ class Run:
         """
         started = time.monotonic()
         batch = Batch(self._clock())
-        collector = Collector(snapshot, known, batch, self._settings, self._clock, self._on_change)
-        while (
-            self._is_left()
-            and len(batch) < _BATCH_ROWS
-            and collector.read_bytes < _BATCH_BYTES
-            and time.monotonic() - started < _BATCH_S
-        ):
+        collector = Collector(
+            snapshot,
+            known,
+            batch,
+            self._settings,
+            self._clock,
+            self._on_change,
+            self._ahead or Here(),
+        )
+        while self._is_left() and self._has_room(batch, collector, started):
             left = self._group(collector)
             if not is_fresh:
                 # Their files may be back since the look: a branch was switched there and back.
@@ -230,6 +238,16 @@ class Run:
         self._again += collector.vanished
         self._problems += collector.problems
         self._unread += collector.unread
+
+    def _has_room(self, batch: Batch, collector: Collector, started: float) -> bool:
+        """Whether more goes into a commit."""
+        if self._ahead is not None:
+            return len(batch) < _AHEAD_ROWS
+        return (
+            len(batch) < _BATCH_ROWS
+            and collector.read_bytes < _BATCH_BYTES
+            and time.monotonic() - started < _BATCH_S
+        )
 
     def _group(self, collector: Collector) -> list[str]:
         """Hand on what a few queries can serve; the places that are taken out of the index."""
