@@ -77,6 +77,12 @@ def fill_index(index: Path, root: Path) -> None:
     del os.environ[_FILLING]
 
 
+def forget_notes(index: Path) -> None:
+    """Take the notes out of an index whose files are gone."""
+    with lancebrain.open(index, model=MODEL) as brain:
+        brain.sync(confirm_removals=True)
+
+
 def _pieces(folder: Path) -> Iterator[str]:
     for file in sorted(folder.rglob("*.md")):
         text = file.read_text(encoding="utf-8", errors="surrogateescape")
