@@ -22,6 +22,7 @@ _BENCHMARKS = {
     "page": "the page in a Chromium: first paint, search, the map",
     "mcp": "the server: start, save to searchable, bulk loads, many clients",
     "sync": "embeddings, rows and time after edits of all kinds",
+    "peers": "the same edits given to other tools: embeddings, time, and what is wrong then",
     "sessions": "reading session logs, beside a plain read",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import subprocess
 import threading
@@ -160,6 +161,36 @@ def test_files_and_folders_come_go_and_move(notes: Notes) -> None:
             await live.until(lambda: "notes/moved/deep/a.md" not in notes.paths())
             await live.equals_the_disk()
             assert len(live.notes.embedder.texts) == 1
+
+    asyncio.run(play())
+
+
+def test_a_folder_that_is_moved_out_and_in_again_embeds_nothing(notes: Notes) -> None:
+    outside = notes.root.parent / "outside"
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            (notes.root / "d").rename(outside)
+            await live.until(lambda: "notes/d/w.md" not in notes.paths())
+            notes.embedder.reset()
+            outside.rename(notes.root / "D")
+            await live.finds("notes/D/w.md", "Heron")
+            await live.equals_the_disk()
+            assert notes.embedder.texts == []
+
+    asyncio.run(play())
+
+
+def test_a_file_of_the_same_size_and_time_is_read_when_it_is_written(notes: Notes) -> None:
+    file = notes.root / "v.md"
+    before = file.stat()
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            file.write_text("# V\n\nEgret nine.\n")
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+            assert file.stat().st_size == before.st_size
+            await live.finds("notes/v.md", "Egret nine.")
 
     asyncio.run(play())
 
