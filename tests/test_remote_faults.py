@@ -138,13 +138,13 @@ def test_a_holder_that_lives_keeps_the_lock(
     tmp_path: Path, uri: str, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(object_lock, "PULSE_S", 0.1)
-    monkeypatch.setattr(object_lock, "STILL_S", 0.5)
+    monkeypatch.setattr(object_lock, "STILL_S", 3.0)
     here = Machine(tmp_path, "here", uri, server)
     there = Machine(tmp_path, "there", uri, server)
     with (
         here.store.lock(5),
         pytest.raises(IndexLockedError, match="process"),
-        there.store.lock(1.5),
+        there.store.lock(4.0),
     ):
         pass
     with there.store.lock(5):
