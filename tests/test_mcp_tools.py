@@ -541,9 +541,8 @@ async def test_a_model_that_comes_later_answers_from_then_on(
         assert "by words alone" in found["notes"][0]
         server.start_again()
 
-        async def is_ready() -> bool:
-            return bool((await ask("index_status"))["ready"])
+        async def is_whole() -> bool:
+            return bool((await ask("search_knowledge", query="tea"))["notes"] == [])
 
-        await eventually(is_ready)
-        assert (await ask("search_knowledge", query="tea"))["notes"] == []
+        await eventually(is_whole, within_s=60)
     server.stop()

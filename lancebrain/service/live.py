@@ -164,7 +164,7 @@ class Live:
         """Let changes that were just heard of be taken in; whether they are."""
         worker = self.worker
         if worker is None:
-            return True
+            return not self._follow  # who is yet to follow them may not have heard of a change
         if self.is_behind:
             return False
         with anyio.move_on_after(SETTLE_S):
@@ -249,6 +249,7 @@ class Live:
                 if await self._aside(open_ahead, brain):
                     self._failure = None
                     if await self._aside(is_read_only, brain):
+                        self._follow = False
                         return None
                     return await self._aside(
                         partial(worker_of, brain, on_report=self._done, on_error=self._failed)
