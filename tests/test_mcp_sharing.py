@@ -147,14 +147,14 @@ async def test_who_knows_the_token_is_let_in_beside_the_first_client_and_nobody_
 def test_servers_that_are_set_up_otherwise_do_not_hand_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = Front(tmp_path)
+    here = Front(str(tmp_path))
     first = sharing_of(here, read_only=False, follow=True)
     assert first is not None
     assert first.claim()
     others = [
         sharing_of(here, read_only=True, follow=True),
         sharing_of(here, read_only=False, follow=False),
-        sharing_of(Front(tmp_path, tmp_path / "other.toml"), read_only=False, follow=True),
+        sharing_of(Front(str(tmp_path), tmp_path / "other.toml"), read_only=False, follow=True),
     ]
     monkeypatch.setenv("LANCEBRAIN_THREADS", "2")
     others.append(sharing_of(here, read_only=False, follow=True))
@@ -164,7 +164,7 @@ def test_servers_that_are_set_up_otherwise_do_not_hand_over(
     same = sharing_of(Front(), read_only=False, follow=True)
     assert same is not None
     assert not same.claim()
-    assert sharing_of(Front(tmp_path / "none"), read_only=False, follow=True) is None
+    assert sharing_of(Front(str(tmp_path / "none")), read_only=False, follow=True) is None
 
 
 @pytest.mark.parametrize("answer", [b"", b"0" * 64 + b"\n"])

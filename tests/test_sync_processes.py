@@ -71,7 +71,8 @@ while not fault:
     fault = wholeness(snapshot)
     snapshot.keyword_candidates("edit", Filter(), 20)
     reads += 1
-    (folder / "reads").write_text(str(reads))
+    (folder / "reads.new").write_text(str(reads))
+    (folder / "reads.new").replace(folder / "reads")
 print(fault)
 """
 

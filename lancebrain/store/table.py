@@ -136,6 +136,7 @@ class Store(OpenIndex):
 
         Cheap when there is nothing to do. The caller holds the lock.
         """
+        self._lock.check()  # also where nothing is to be built: who lost the lock is told so
         with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
             if not (indices.missing(table) or indices.is_behind(table)):
                 return
