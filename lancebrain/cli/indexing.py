@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @command(
     "init",
     panel="Index",
-    examples=("lancebrain init", "lancebrain init ~/notes ~/work/wiki --config lb.toml"),
+    examples=("lancebrain init", "lancebrain init ~/notes ~/team/wiki --config lb.toml"),
 )
 def init(
     front: Front,

@@ -34,7 +34,7 @@ def list_sources(front: Front) -> None:
     group=_group,
     examples=(
         "lancebrain sources add ~/notes",
-        "lancebrain sources add ~/work/wiki --name wiki --domain work --exclude '_archive/'",
+        "lancebrain sources add ~/team/wiki --name wiki --domain work --exclude '_archive/'",
         "lancebrain sources add claude",
     ),
 )

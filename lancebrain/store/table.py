@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _KEEP_VERSIONS = timedelta(days=7)
 _VERSIONS_A_LOOK = 10
 """So many new ones make it worth looking for old versions and small pieces: for a week with 200
-edits a day, of 100,000 rows, that takes half of the time of an edit."""
+edits a day, of 100,000 rows, that takes a third of the processor time of an edit."""
 
 
 class Store(OpenIndex):

@@ -47,7 +47,7 @@ def fill(index: Path, model: EmbedderSpec, folder: Path, chunks: int, draw: Draw
             for _ in range(_COMMIT_DOCUMENTS):
                 own = list(itertools.islice(wanted, _DOCUMENT_CHUNKS))
                 if own:
-                    _add(rows, number, own, draw(len(own)))
+                    add_note(rows, number, own, draw(len(own)))
                     number += 1
             if not len(rows):
                 break
@@ -91,7 +91,10 @@ def _endless_chunks(folder: Path) -> itertools.cycle[Chunk]:
     return itertools.cycle(found)
 
 
-def _add(rows: RowBatch, number: int, chunks: list[Chunk], vectors: NDArray[np.floating]) -> None:
+def add_note(
+    rows: RowBatch, number: int, chunks: list[Chunk], vectors: NDArray[np.floating]
+) -> None:
+    """Add a note of these chunks to a commit; each note an hour older than the one before."""
     now = datetime.now(UTC)
     state = DocumentState(
         path=f"notes/{number % 100}/{number}.md",

@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -21,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lancebrain
+from benchmarks.filled import add_note
 from benchmarks.measure import median_seconds, peak_memory_mb, say
 from lancebrain.chunking import chunk
 from lancebrain.readers import read
 from lancebrain.store import RowBatch, Store
-from lancebrain.types import Chunk, Document, DocumentState, Filter, Query
+from lancebrain.types import Chunk, Document, Filter, Query
 
 _WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|\w+")
 _DOCUMENT_CHUNKS = 8
@@ -170,7 +170,7 @@ def _build(folder: Path, corpus: Corpus, chunks: int, seconds: float) -> int:
         rows = RowBatch()
         until = min(done + _COMMIT_DOCUMENTS, total)
         for number in range(done, until):
-            _add(rows, number, *corpus.document(number))
+            add_note(rows, number, *corpus.document(number))
         made = time.monotonic()
         with store.lock(60):
             store.commit(rows, reason="sync", counts={}, started=made)
@@ -253,7 +253,7 @@ def _edit(store: Store, corpus: Corpus) -> None:
         number = int(random.integers(documents))
         chunks, vectors = corpus.document(number)
         rows = RowBatch()
-        _add(rows, number, chunks[:1], vectors[:1])
+        add_note(rows, number, chunks[:1], vectors[:1])
         with store.lock(60):
             store.commit(rows, reason="sync", counts={}, started=time.monotonic())
 
@@ -265,7 +265,7 @@ def _edit_many(store: Store, corpus: Corpus) -> None:
     """Change so many chunks that maintenance is nearly due."""
     rows = RowBatch()
     for number in range(_OUTSIDE // _DOCUMENT_CHUNKS):
-        _add(rows, number, *corpus.document(number))
+        add_note(rows, number, *corpus.document(number))
     with store.lock(60):
         store.commit(rows, reason="sync", counts={}, started=time.monotonic())
 
@@ -277,23 +277,3 @@ def _median_ms(call: Callable[[], object]) -> float:
         call()
         times.append(time.perf_counter() - began)
     return float(np.median(times)) * 1000
-
-
-def _add(rows: RowBatch, number: int, chunks: list[Chunk], vectors: NDArray[np.float32]) -> None:
-    now = datetime.now(UTC)
-    state = DocumentState(
-        path=f"notes/{number % 100}/{number}.md",
-        source="notes",
-        domain="knowledge",
-        kind="md",
-        sha256=f"{number:064x}",
-        size=1,
-        mtime_ns=number,
-        looked_at_ns=1,
-        mime="text/markdown",
-        encoding="utf-8",
-        title=f"Note {number}",
-    )
-    rows.document(state)
-    for place, (one, vector) in enumerate(zip(chunks, vectors, strict=True)):
-        rows.chunk(state, place << 20, one, vector, now, now)
