@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 SHELL = "index.html"
+_ICON_S = 24 * 3600
 _TYPES = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",
@@ -35,7 +36,10 @@ class Asset:
 
     def response(self, request: Request) -> Response:
         """All of it, or that what the browser has is still right."""
-        headers = {"ETag": self.etag, "Cache-Control": "no-cache"}
+        # A browser asks for the icon again whenever the address changes, as it does with every
+        # question that is typed.
+        caching = f"max-age={_ICON_S}" if self.media_type == _TYPES["svg"] else "no-cache"
+        headers = {"ETag": self.etag, "Cache-Control": caching}
         if request.headers.get("if-none-match") == self.etag:
             return Response(status_code=304, headers=headers)
         return Response(self.data, media_type=self.media_type, headers=headers)

@@ -12,7 +12,7 @@ import { MODES, activeFilters, searchOf } from "./questions.js";
 import { ago, amount, t } from "./words.js";
 
 const TYPING_MS = 60;
-const PAGE = 20;
+const PAGE = 10;
 
 /** The view; see main.js. */
 export function searchView(root) {
