@@ -7,7 +7,7 @@ rankings is the search's.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -19,13 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .connection import Table
+    from .reading import Reading
 
 _COLUMNS = ["path", "chunk_index", "text"]
-# Both without effect where there is no vector index. All partitions are searched up to some
-# 400,000 rows; then this many times the limit are compared by their whole vectors.
-_PROBES = 24
-_REFINE_FACTOR = 2  # finds all of the first 100 of 100,000 sentence vectors, as 4 does
 # What a person pastes may be a whole file: 5,000 words take half a second, and a phrase of 5,000
 # times the same word takes minutes.
 _QUERY_CHARS = 2_000
@@ -49,17 +45,17 @@ class Candidate:
     text: str
 
 
-def by_keyword(table: Table, query: str, where: str, limit: int) -> list[Candidate]:
+def by_keyword(table: Reading, query: str, where: str, limit: int) -> list[Candidate]:
     """Best chunks by BM25; any word may match, what stands in "quotes" must match as a phrase."""
     full_text = full_text_query(query)
     if full_text is None or limit <= 0:
         return []
-    search = table.search(full_text, query_type="fts")
-    return _taken(search, "_score", where, limit)
+    rows = table.by_full_text(full_text, where, [*_COLUMNS, "_score"], limit)
+    return _candidates(rows, rows["_score"].to_pylist())
 
 
 def by_vector(
-    table: Table,
+    table: Reading,
     column: str,
     vector: NDArray[np.float32],
     where: str,
@@ -74,17 +70,12 @@ def by_vector(
     """
     if limit <= 0:
         return []
-    search = table.search(vector, vector_column_name=column, query_type="vector")
-    search = search.distance_type("cosine")
-    if exact:
-        search = search.bypass_vector_index()
-    else:
-        search = search.nprobes(_PROBES).refine_factor(_REFINE_FACTOR)
-    found = _taken(search, "_distance", where, limit)
-    return [replace(c, score=1.0 - c.score) for c in found]
+    columns = [*_COLUMNS, "_distance"]
+    rows = table.by_vector(column, vector, where, columns, limit, exact=exact)
+    return _candidates(rows, [1.0 - distance for distance in rows["_distance"].to_pylist()])
 
 
-def by_substring(table: Table, needle: str, where: str, limit: int) -> list[Candidate]:
+def by_substring(table: Reading, needle: str, where: str, limit: int) -> list[Candidate]:
     """Chunks that contain the needle in any case, each with score 1.0; which of them, when there
     are more than ``limit``, is not defined."""
     if not needle or limit <= 0:
@@ -92,7 +83,7 @@ def by_substring(table: Table, needle: str, where: str, limit: int) -> list[Cand
     # Half the time of contains(lower(text), …), which writes every text anew.
     holds = f"regexp_like(text, {filters.literal('(?i)' + re.escape(needle))})"
     where = filters.all_of(CHUNK_ROWS, where, holds)
-    rows = table.search().where(where).select(_COLUMNS).limit(limit).to_arrow()
+    rows = table.scan(where, _COLUMNS, limit=limit)
     return _candidates(rows, [1.0] * rows.num_rows)
 
 
@@ -122,13 +113,6 @@ def _cut(text: str, chars: int) -> str:
         return text
     start = text[:chars]
     return start.rsplit(None, 1)[0] if " " in start else start
-
-
-def _taken(search: Any, score: str, where: str, limit: int) -> list[Candidate]:
-    if where:
-        search = search.where(where, prefilter=True)
-    rows = search.select([*_COLUMNS, score]).limit(limit).to_arrow()
-    return _candidates(rows, rows[score].to_pylist())
 
 
 def _candidates(rows: pa.Table, scores: list[float]) -> list[Candidate]:

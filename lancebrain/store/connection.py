@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .memory import limit_memory
+from .reading import Reading, run
 from .schema import TABLE_NAME
 
 if TYPE_CHECKING:
@@ -37,10 +38,23 @@ class Connection:
         )
         options = dict(storage.options) or None
         self._db = lancedb.connect(storage.uri, session=session, storage_options=options)
+        self._reading_db = run(
+            lancedb.connect_async(storage.uri, session=session, storage_options=options)
+        )
 
     def open(self) -> Table:
         """A new handle at the latest version; it stays there until it is told to move."""
         return self._db.open_table(TABLE_NAME)
+
+    def open_reading(self, version: int | None = None) -> Reading:
+        """A new handle to read by, at the latest version or at another."""
+        return Reading(run(self._opened(version)))
+
+    async def _opened(self, version: int | None) -> Any:
+        table = await self._reading_db.open_table(TABLE_NAME)
+        if version is not None:
+            await table.checkout(version)
+        return table
 
     def create(self, schema: pa.Schema) -> Table:
         """Create the empty table."""

@@ -20,6 +20,7 @@ from .writer import Writer
 
 if TYPE_CHECKING:
     from .connection import Table
+    from .reading import Reading
     from .storage import Storage
 
 
@@ -63,9 +64,7 @@ class Handles:
     def older(self, version: int) -> Snapshot:
         """An older version, by a handle of its own."""
         self.follow()
-        table = self._connection.open()
-        table.checkout(version)
-        return Snapshot(table, self._storage, None)
+        return Snapshot(self._connection.open_reading(version), self._storage, None)
 
     @contextmanager
     def probe(self) -> Iterator[Table]:
@@ -91,10 +90,10 @@ class Handles:
         self._latest = self._snapshot()
 
     def _snapshot(self) -> Snapshot:
-        snapshot = Snapshot(self._connection.open(), self._storage, self._reopened)
+        snapshot = Snapshot(self._connection.open_reading(), self._storage, self._reopened)
         self.info: StoreInfo = snapshot.info
         return snapshot
 
-    def _reopened(self) -> Table:
+    def _reopened(self) -> Reading:
         self.follow()
-        return self._connection.open()
+        return self._connection.open_reading()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from .connection import Table
+    from .reading import Reading
     from .storage import Storage
 
 VALUES_A_QUERY = 500
@@ -51,7 +51,9 @@ class OneVersion:
         info: what this version was built with; an earlier one may be of another model.
     """
 
-    def __init__(self, table: Table, storage: Storage, reopen: Callable[[], Table] | None) -> None:
+    def __init__(
+        self, table: Reading, storage: Storage, reopen: Callable[[], Reading] | None
+    ) -> None:
         self._table = table
         self._storage = storage
         self._reopen = reopen
@@ -74,11 +76,7 @@ class OneVersion:
         return self._read(lambda table: with_vectors(table, self._vector, columns, where))
 
     def _scan(self, where: str, columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
-        def read(table: Table) -> pa.Table:
-            search = table.search().where(where) if where else table.search()
-            return search.select(self._selected(columns)).to_arrow()
-
-        return self._read(read)
+        return self._read(lambda table: table.scan(where, physical(columns, self._vector)))
 
     def _row_ids(self, keys: Sequence[Key]) -> list[int]:
         wanted = dict.fromkeys(keys)
@@ -93,14 +91,12 @@ class OneVersion:
         """Rows by id, in no defined order; ids are good within one version."""
         if not row_ids:
             return self._scan("false", columns)
-        return self._read(
-            lambda table: table.take_row_ids(row_ids).select(self._selected(columns)).to_arrow()
-        )
+        return self._read(lambda table: table.take(row_ids, physical(columns, self._vector)))
 
     def _count(self, where: str) -> int:
-        return self._read(lambda table: int(table.count_rows(where)))
+        return self._read(lambda table: table.count(where))
 
-    def _read(self, read: Callable[[Table], _T]) -> _T:
+    def _read(self, read: Callable[[Reading], _T]) -> _T:
         try:
             return read(self._table)
         except (RuntimeError, OSError, ValueError) as error:
@@ -117,15 +113,11 @@ class OneVersion:
             return read(self._table)
 
     def _see_version(self) -> None:
-        self.version: int = self._table.version
+        self.version = self._table.version
         schema = self._table.schema
         self.info = info_of(schema, where=str(self._storage))
         self._vector = vector_columns(schema)[0]
         self.identity = self._storage.identity(self.version)
-
-    def _selected(self, columns: Sequence[str] | Mapping[str, str]) -> Any:
-        selected = physical(columns, self._vector)
-        return dict(selected) if isinstance(selected, Mapping) else list(selected)
 
     @property
     def _columns(self) -> list[str]:

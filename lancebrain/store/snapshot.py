@@ -43,14 +43,16 @@ from .schema import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .connection import Table
+    from .reading import Reading
     from .storage import Storage
 
 
 class Snapshot(OneVersion):
     """One version, immutable; see also :class:`OneVersion`."""
 
-    def __init__(self, table: Table, storage: Storage, reopen: Callable[[], Table] | None) -> None:
+    def __init__(
+        self, table: Reading, storage: Storage, reopen: Callable[[], Reading] | None
+    ) -> None:
         super().__init__(table, storage, reopen)
         self._pending: tuple[object, int] | None = None
         self._of_projects: tuple[object, str] = (None, "")

@@ -14,11 +14,11 @@ from .schema import EMBEDDED_ROWS, ROW_ID
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .connection import Table
+    from .reading import Reading
 
 
 def with_vectors(
-    table: Table, vector: str, columns: Mapping[str, str], where: str
+    table: Reading, vector: str, columns: Mapping[str, str], where: str
 ) -> tuple[pa.Table, NDArray[np.float32]]:
     """Chunks by path and place, and their vectors row by row.
 
@@ -31,14 +31,13 @@ def with_vectors(
     Returns:
         The other columns, and (n, dim) float32, of zeros where there is no vector.
     """
-    rows = in_order(table.search().where(where).select(dict(columns)).to_arrow())
+    rows = in_order(table.scan(where, columns))
     row_ids = rows[ROW_ID].to_numpy()
     by_id = np.argsort(row_ids)
     dim = table.schema.field(vector).type.list_size
     matrix = np.zeros((len(row_ids), dim), np.float32)
     embedded = filters.all_of(EMBEDDED_ROWS, where)
-    read = table.search().where(embedded).select({"vector": vector, ROW_ID: ROW_ID})
-    for batch in read.to_batches():
+    for batch in table.batches(embedded, {"vector": vector, ROW_ID: ROW_ID}):
         found = np.searchsorted(row_ids, batch[ROW_ID].to_numpy(), sorter=by_id)
         matrix[by_id[found]] = batch["vector"].flatten().to_numpy().reshape(-1, dim)
     return rows, matrix

@@ -1,0 +1,129 @@
+"""Reads of one version of the table, by LanceDB's asynchronous interface.
+
+Its synchronous one asks the table for its schema several times around every query, each time by
+way of another thread: an eighth of a search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+Columns = Sequence[str] | Mapping[str, str]
+"""Names, or expressions by name."""
+
+# Both without effect where there is no vector index. All partitions are searched up to some
+# 400,000 rows; then this many times the limit are compared by their whole vectors.
+_PROBES = 24
+_REFINE_FACTOR = 2  # finds all of the first 100 of 100,000 sentence vectors, as 4 does
+
+
+class Reading:
+    """A handle of its own, at one version; it never moves, and threads may share it.
+
+    Args:
+        table: a ``lancedb.AsyncTable``.
+
+    Attributes:
+        version, schema: of the table.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self.version: int = run(table.version())
+        self.schema: pa.Schema = run(table.schema())
+
+    def scan(self, where: str, columns: Columns, *, limit: int | None = None) -> pa.Table:
+        """Rows in no order.
+
+        Args:
+            where: SQL that tells which, ``""`` for every row.
+            limit: how many at most; which of them is not defined.
+        """
+        query = self._rows(where, columns)
+        return run(_read(query if limit is None else query.limit(limit)))
+
+    def batches(self, where: str, columns: Columns) -> Iterator[pa.RecordBatch]:
+        """The same piece by piece, as they are read."""
+        reader = run(_begun(self._rows(where, columns)))
+        while (batch := run(_next(reader))) is not None:
+            yield batch
+
+    def take(self, row_ids: list[int], columns: Columns) -> pa.Table:
+        """Rows by their ids, in no defined order."""
+        return run(_read(self._table.take_row_ids(row_ids).select(_selected(columns))))
+
+    def count(self, where: str) -> int:
+        """How many rows there are."""
+        return int(run(self._table.count_rows(where)))
+
+    def by_full_text(self, query: Any, where: str, columns: Columns, limit: int) -> pa.Table:
+        """Best rows by BM25, which is in the column ``_score``.
+
+        Args:
+            query: in LanceDB's terms.
+            where: is applied before the best are taken.
+        """
+        search = _narrowed(self._table.query().nearest_to_text(query), where)
+        return run(_read(search.select(_selected(columns)).limit(limit)))
+
+    def by_vector(
+        self,
+        column: str,
+        vector: NDArray[np.float32],
+        where: str,
+        columns: Columns,
+        limit: int,
+        *,
+        exact: bool,
+    ) -> pa.Table:
+        """Nearest rows by cosine; the distance is in the column ``_distance``.
+
+        Args:
+            vector: (dim,) float32.
+            where: is applied before the nearest are taken.
+            exact: compare every vector, whatever index there is.
+        """
+        search = self._table.query().nearest_to(vector).column(column).distance_type("cosine")
+        if exact:
+            search = search.bypass_vector_index()
+        else:
+            search = search.nprobes(_PROBES).refine_factor(_REFINE_FACTOR)
+        return run(_read(_narrowed(search, where).select(_selected(columns)).limit(limit)))
+
+    def _rows(self, where: str, columns: Columns) -> Any:
+        return _narrowed(self._table.query(), where).select(_selected(columns))
+
+
+def run(step: Coroutine[Any, Any, Any]) -> Any:
+    """Wait for a step on the thread that LanceDB's synchronous interface uses as well."""
+    from lancedb.background_loop import LOOP
+
+    return LOOP.run(step)
+
+
+async def _read(query: Any) -> pa.Table:
+    return await query.to_arrow()
+
+
+async def _begun(query: Any) -> Any:
+    return await query.to_batches()
+
+
+async def _next(reader: Any) -> pa.RecordBatch | None:
+    return await anext(reader, None)
+
+
+def _narrowed(query: Any, where: str) -> Any:
+    return query.where(where) if where else query
+
+
+def _selected(columns: Columns) -> dict[str, str] | list[str]:
+    return dict(columns) if isinstance(columns, Mapping) else list(columns)
