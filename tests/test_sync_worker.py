@@ -103,6 +103,20 @@ def test_a_save_is_found_without_a_look_at_everything(notes: Notes) -> None:
     asyncio.run(play())
 
 
+def test_edit_after_edit_does_not_leave_a_piece_each(notes: Notes) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            for number in range(12):
+                notes.write({f"e{number}.md": f"Egret {number}.\n"})
+                await live.finds(f"notes/e{number}.md", f"Egret {number}.")
+            await live.until(
+                lambda: "maintenance" in {r.reason for r in notes.store.commits.read()}
+            )
+            await live.equals_the_disk()
+
+    asyncio.run(play())
+
+
 def test_what_was_saved_before_is_in_when_it_has_settled(notes: Notes) -> None:
     async def play() -> None:
         async with followed(notes) as live:

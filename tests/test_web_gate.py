@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import httpx2
@@ -107,6 +108,19 @@ def test_the_page_itself_is_there_for_everyone_and_nothing_beside_it(page: Page)
             assert (again.status_code, again.content) == (304, b"")
         for name in ("../pages.py", "..%2fpages.py", "js/../../gate.py", "%2e%2e/gate.py", ""):
             assert client.get(f"/static/{name}").status_code == 404
+
+
+def test_the_icon_is_not_asked_for_again_with_every_address(page: Page) -> None:
+    with page.client(enters=False) as client:
+        assert "max-age" in client.get("/static/icon.svg").headers["cache-control"]
+        assert client.get("/static/page.css").headers["cache-control"] == "no-cache"
+
+
+def test_an_answer_does_not_wait_until_its_head_was_received() -> None:
+    with listen("127.0.0.1", 0) as on, socket.create_connection(on.getsockname()):
+        accepted, _ = on.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
 
 
 def test_it_listens_to_this_computer_alone() -> None:

@@ -87,6 +87,11 @@ def to_join(pieces: Sequence[Piece], *, tiny: int, alike: int) -> list[Piece]:
     return joined + [piece for piece in pieces if _is_wasted(piece) and piece.number not in numbers]
 
 
+def tiny(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces that single edits left."""
+    return [piece for piece in pieces if not _is_full(piece) and _size_class(piece.rows) == 0]
+
+
 def join(table: Table, pieces: Collection[Piece]) -> None:
     """Write the rows of some pieces into new ones, and nothing else; a commit or a few.
 

@@ -174,6 +174,12 @@ class Store(OpenIndex):
             due = self.due_versions(keep_versions, datetime.now(UTC))
             return maintenance.is_due(table, due, tolerance)
 
+    def join_tiny(self) -> None:
+        """Join the pieces that single edits left, if there are many: what cannot wait for
+        :meth:`maintain` while edit follows edit. The caller holds the lock."""
+        with self._maintaining("joining small pieces") as table:
+            maintenance.join_tiny(table)
+
     def maintain(
         self,
         *,

@@ -259,6 +259,11 @@ class Engine:
             self.store.maintain(keep_versions=keep, only_due=True)
         return True
 
+    def join_tiny(self) -> None:
+        """Keep the index quick while edit follows edit, see :meth:`Store.join_tiny`."""
+        with self.store.lock(self.settings.lock_timeout_s):
+            self.store.join_tiny()
+
     def _learn_again(self) -> bool:
         """Let a model that learns from the texts learn again if it should; whether it did."""
         version = self.store.snapshot().version

@@ -36,6 +36,9 @@ _NESTED = 3
 """Work that goes before work that goes before work, and no further."""
 _IDLE_S = 5.0
 """After so long without a change the index is maintained, if it pays."""
+_JOIN_COMMITS = 8
+"""So many commits leave enough small pieces to join them between two edits."""
+_BETWEEN_EDITS_S = 0.1
 _LOCKED_PAUSE_S = 1.0
 _MIN_POLL_S = 1.0
 _POLL_SHARE = 0.05
@@ -85,6 +88,7 @@ class Worker:
         self._depth = 0
         self._lacks_vectors = True
         self._maintains = False
+        self._commits = 0
         self._considers_model = True
         self._loading: asyncio.Task[None] | None = None
         self._checking: asyncio.Task[None] | None = None
@@ -165,7 +169,10 @@ class Worker:
             elif self._loading is None:
                 # Beside the rest: the first save is not to wait for it longer than it must.
                 self._loading = asyncio.create_task(asyncio.to_thread(self._engine.load_model))
-            elif self._maintains and time.monotonic() - self._last_change > _IDLE_S:
+            elif self._commits >= _JOIN_COMMITS and self._rests_for(_BETWEEN_EDITS_S):
+                self._commits = 0
+                await asyncio.to_thread(self._engine.join_tiny)
+            elif self._maintains and self._rests_for(_IDLE_S):
                 self._maintains = False
                 await asyncio.to_thread(self._engine.maintain)
             else:
@@ -178,8 +185,13 @@ class Worker:
             self._next_look = time.monotonic() + self._look_interval_s
             self._on_error(error)
 
+    def _rests_for(self, seconds: float) -> bool:
+        return time.monotonic() - self._last_change > seconds
+
     async def _wait(self) -> None:
         until = self._next_look
+        if self._commits >= _JOIN_COMMITS:
+            until = min(until, self._last_change + _BETWEEN_EDITS_S)
         if self._maintains:
             until = min(until, self._last_change + _IDLE_S)
         self._wake.clear()
@@ -230,6 +242,7 @@ class Worker:
         if is_left:
             await self._drive(steps)
         self._maintains |= run.committed
+        self._commits += run.committed
         self._lacks_vectors |= run.text_first
         self._looked_at = max(self._looked_at, marked)
         self._settled.set()
