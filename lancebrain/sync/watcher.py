@@ -18,7 +18,7 @@ import watchfiles
 
 Events = Collection[tuple[watchfiles.Change, str]]
 
-_STEP_MS = 30
+_STEP_MS = 20
 """So long nothing more has to happen before events are handed on; a save is several events."""
 _BURST_MS = 400
 """Events are handed on after this at the latest."""
