@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from lancebrain.search.terms import fold, held
 from lancebrain.store import Candidate, Snapshot
 from lancebrain.types import Query
 
+_folded = lru_cache(maxsize=1_024)(fold)
+"""Of candidates: a question that is typed letter by letter has mostly the same ones."""
 CANDIDATES = 100
 """Taken from each leg; more when a page beyond that is asked for."""
 
@@ -90,7 +93,7 @@ def fused(
         weight: the vectors' share, 0 to 1.
     """
     candidates = dict(by_vector) | by_keyword.found
-    texts = {key: fold(candidate.text).strip() for key, candidate in candidates.items()}
+    texts = {key: _folded(candidate.text).strip() for key, candidate in candidates.items()}
     keys = [
         key
         for key, text in texts.items()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import pyarrow as pa
@@ -57,9 +58,24 @@ class Passages:
         chunks, places: by key (path, chunk_index).
     """
 
-    documents: dict[str, ShownDocument]
-    chunks: dict[Key, ShownChunk]
-    places: dict[Key, Location]
+    documents: dict[str, ShownDocument] = field(default_factory=dict)
+    chunks: dict[Key, ShownChunk] = field(default_factory=dict)
+    places: dict[Key, Location] = field(default_factory=dict)
+
+    def of(self, keys: Collection[Key]) -> Passages:
+        """These of them alone; unknown ones are left out."""
+        paths = {path for path, _ in keys}
+        return Passages(
+            documents={path: self.documents[path] for path in paths if path in self.documents},
+            chunks={key: self.chunks[key] for key in keys if key in self.chunks},
+            places={key: self.places[key] for key in keys if key in self.places},
+        )
+
+    def __or__(self, more: Passages) -> Passages:
+        """Both together."""
+        return Passages(
+            self.documents | more.documents, self.chunks | more.chunks, self.places | more.places
+        )
 
 
 def passages_of(rows: pa.Table, there: pa.Table) -> Passages:

@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from .storage import Storage
 
 
+_KEPT_CHUNKS = 1_000
+"""As passages; some megabytes."""
+
+
 class Snapshot(OneVersion):
     """One version, immutable; see also :class:`OneVersion`."""
 
@@ -56,6 +60,7 @@ class Snapshot(OneVersion):
         super().__init__(table, storage, reopen)
         self._pending: tuple[object, int] | None = None
         self._of_projects: tuple[object, str] = (None, "")
+        self._kept: tuple[object, Passages] = (None, Passages())
 
     def documents(self, paths: Sequence[str] | None = None) -> dict[str, DocumentState]:
         """Document states by path, of all documents or of those given; unknown ones left out."""
@@ -149,14 +154,27 @@ class Snapshot(OneVersion):
     def passages(self, keys: Sequence[Key]) -> Passages:
         """These chunks with all that an answer shows of them; unknown ones are left out.
 
-        One scan and one read by row id: a quarter of what asking for each part takes.
+        Some are kept: of a question that is typed letter by letter, the hits are mostly the same.
         """
+        known = self._kept[1] if self._kept[0] == self.identity else Passages()
+        lacking = [key for key in keys if key not in known.chunks]
+        if lacking:
+            before = self.identity
+            read = self._passages(lacking)
+            known = known | read if self.identity == before else read
+            few_enough = len(known.chunks) <= _KEPT_CHUNKS
+            self._kept = (self.identity, known if few_enough else read)
+        return known.of(keys)
+
+    def _passages(self, keys: Sequence[Key]) -> Passages:
+        """Read them: one scan and one read by row id, a quarter of what asking for each part
+        takes."""
         paths = list(dict.fromkeys(path for path, _ in keys))
         # The kind tells rows from tombstones here: a condition would go through every row's key.
         columns = [*KEY, "line_count", "kind", ROW_ID]
         scans = [self._scan(filters.one_of("path", batch), columns) for batch in batches(paths)]
         if not scans:
-            return Passages({}, {}, {})
+            return Passages()
         there = pa.concat_tables(scans)
         there = there.filter(pc.is_valid(there["kind"]))
         wanted = set(keys) | {(path, DOCUMENT_ROW) for path in paths}

@@ -1,4 +1,6 @@
-"""The page in a real Chromium: first paint, search as one types, and panning the map.
+"""The page in a real Chromium: first paint, search while one types, and panning the map.
+
+Each question is typed word by word, and every time the hits are waited for.
 
 Needs the package ``playwright`` and a Chromium. The server is a process of its own, as for a
 person; the index holds real text with vectors around made-up topics.
@@ -171,9 +173,8 @@ def _search(browser: Any, link: str, runs: int) -> None:
     alone = [median_seconds(partial(embedder.embed_query, text), runs) for text in QUESTIONS]
     model_ms = 1000 * np.median(alone)
     tab = _visited(browser, link)
-    times = np.array(
-        [tab.evaluate(_ASK, f"{text} {'?' * run}") for run in range(runs) for text in QUESTIONS]
-    )
+    typed_texts = [typed for _ in range(runs) for text in QUESTIONS for typed in _typed(text)]
+    times = np.array([tab.evaluate(_ASK, text) for text in typed_texts])
     typed, asked, served = np.median(times, axis=0)
     print(
         f"search: asked to painted p50 {asked:.0f} ms, p90 {np.quantile(times[:, 1], 0.9):.0f} ms; "
@@ -181,6 +182,12 @@ def _search(browser: Any, link: str, runs: int) -> None:
         f"last key to painted p50 {typed:.0f} ms"
     )
     tab.context.close()
+
+
+def _typed(text: str) -> list[str]:
+    """What is in the field while a question is typed, word by word."""
+    words = text.split(" ")
+    return [" ".join(words[:count]) for count in range(1, len(words) + 1)]
 
 
 def _pan(browser: Any, link: str) -> None:
