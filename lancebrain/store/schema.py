@@ -63,6 +63,8 @@ DOC = pa.struct(
     ]
 )
 
+_AS_IT_IS = {"lance-encoding:compression": "none"}
+"""Lance's own choice takes a fifth less room for texts, and half as long again to read them."""
 _PREFIX = "lancebrain."
 
 
@@ -101,7 +103,7 @@ def table_schema(info: StoreInfo) -> pa.Schema:
         [
             pa.field("path", pa.string(), nullable=False),
             pa.field("chunk_index", pa.int64(), nullable=False),
-            pa.field("text", pa.string()),
+            pa.field("text", pa.string(), metadata=_AS_IT_IS),
             pa.field("chunk_hash", pa.string()),
             pa.field(VECTOR, vector_type(info.dim)),
             pa.field("embedded", pa.bool_()),
