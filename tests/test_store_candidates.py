@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lancebrain.store import RowBatch, Snapshot, Store
+from lancebrain.store.reading import Reading
 from lancebrain.types import Filter
 from tests.stored import DIM, NOW, chunk, commit, make_store, put, state, unit
 
@@ -33,6 +34,26 @@ def snapshot(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         with store.lock(1):
             store.maintain(keep_versions=timedelta(days=1))
     return store.snapshot()
+
+
+def test_passages_that_were_just_read_are_read_once_and_those_of_a_newer_version_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path)
+    put(store, TEXTS)
+    snapshot, keys = store.snapshot(), [("n/zh.md", 0), ("n/ja.md", 1 << 20), ("n/none.md", 0)]
+    both = snapshot.passages(keys)
+    assert set(both.chunks) == {("n/zh.md", 0), ("n/ja.md", 1 << 20)}
+    asked: list[object] = []
+    read = Reading.take
+    monkeypatch.setattr(Reading, "take", lambda *a: (asked.append(a[1]), read(*a))[1])
+    assert snapshot.passages(keys[:1]) == both.of(keys[:1])
+    assert set(snapshot.passages(keys[:1]).documents) == {"n/zh.md"}
+    assert not asked
+    put(store, {"n/zh.md": ["另一个文本。\n"]})
+    newer = store.snapshot().passages(keys[:1])
+    assert newer.chunks[keys[0]].text == "另一个文本。\n"
+    assert asked
 
 
 def keywords(snapshot: Snapshot, query: str) -> list[str]:

@@ -22,8 +22,8 @@ _VECTOR_INDEX_ROWS = 2_000
 """From here a scan of all vectors takes longer than asking an index (512 dimensions; 24 and 18 ms
 for 2,000, 85 and 22 for 8,000). Building one takes 70 ms for each thousand."""
 _UNINDEXED_VECTORS = 2_000
-_UNINDEXED_VECTORS_SHARE = 0.05
-"""Outside the vector index, that are borne, and of the rows in it: each thousand takes a question
+_UNINDEXED_VECTORS_SHARE = 0.1
+"""Rows outside the vector index that are borne, and of those in it: each thousand takes a question
 5 ms."""
 _VECTOR_SEGMENTS = 10
 """Lance adds a segment whenever it refreshes a vector index, and never joins them."""

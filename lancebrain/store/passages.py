@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -15,6 +15,8 @@ from .locations import Location, locate
 
 Key = tuple[str, int]
 
+_KEPT_CHUNKS = 1_000
+"""Some megabytes."""
 _LOCATED = ("path", "chunk_index", "text", "line_count", "role")
 _SHOWN_DOCUMENT = {name: name for name in ("path", "source", "domain", "kind")} | {
     name: f"doc.{name}" for name in ("title", "size", "mtime_ns", "ctime_ns", "sha256")
@@ -76,6 +78,36 @@ class Passages:
         return Passages(
             self.documents | more.documents, self.chunks | more.chunks, self.places | more.places
         )
+
+
+class RecentPassages:
+    """Those of one version that were read lately: of a question that is typed letter by letter,
+    the hits are mostly the same.
+
+    Args:
+        read: reads some chunks from the table; may move it to another version.
+        identity: of the version that it reads now.
+    """
+
+    def __init__(
+        self, read: Callable[[Sequence[Key]], Passages], identity: Callable[[], object]
+    ) -> None:
+        self._read = read
+        self._identity = identity
+        self._kept: tuple[object, Passages] = (None, Passages())
+
+    def of(self, keys: Sequence[Key]) -> Passages:
+        """These chunks; unknown ones are left out."""
+        version, known = self._kept
+        if version != self._identity():
+            version, known = self._identity(), Passages()
+        lacking = [key for key in keys if key not in known.chunks]
+        if lacking:
+            read = self._read(lacking)
+            known = known | read if version == self._identity() else read
+            few_enough = len(known.chunks) <= _KEPT_CHUNKS
+            self._kept = (self._identity(), known if few_enough else read)
+        return known.of(keys)
 
 
 def passages_of(rows: pa.Table, there: pa.Table) -> Passages:

@@ -30,7 +30,7 @@ from .decode import (
 )
 from .locations import Location
 from .one_version import KEY, VALUES_A_QUERY, Key, OneVersion, batches, keyed
-from .passages import PASSAGE_COLUMNS, Passages, passages_of
+from .passages import PASSAGE_COLUMNS, Passages, RecentPassages, passages_of
 from .schema import (
     CHUNK_ROWS,
     DOCUMENT_ROWS,
@@ -47,10 +47,6 @@ if TYPE_CHECKING:
     from .storage import Storage
 
 
-_KEPT_CHUNKS = 1_000
-"""As passages; some megabytes."""
-
-
 class Snapshot(OneVersion):
     """One version, immutable; see also :class:`OneVersion`."""
 
@@ -60,7 +56,7 @@ class Snapshot(OneVersion):
         super().__init__(table, storage, reopen)
         self._pending: tuple[object, int] | None = None
         self._of_projects: tuple[object, str] = (None, "")
-        self._kept: tuple[object, Passages] = (None, Passages())
+        self._recent = RecentPassages(self._passages, lambda: self.identity)
 
     def documents(self, paths: Sequence[str] | None = None) -> dict[str, DocumentState]:
         """Document states by path, of all documents or of those given; unknown ones left out."""
@@ -152,19 +148,8 @@ class Snapshot(OneVersion):
         return self.passages(keys).places
 
     def passages(self, keys: Sequence[Key]) -> Passages:
-        """These chunks with all that an answer shows of them; unknown ones are left out.
-
-        Some are kept: of a question that is typed letter by letter, the hits are mostly the same.
-        """
-        known = self._kept[1] if self._kept[0] == self.identity else Passages()
-        lacking = [key for key in keys if key not in known.chunks]
-        if lacking:
-            before = self.identity
-            read = self._passages(lacking)
-            known = known | read if self.identity == before else read
-            few_enough = len(known.chunks) <= _KEPT_CHUNKS
-            self._kept = (self.identity, known if few_enough else read)
-        return known.of(keys)
+        """These chunks with all that an answer shows of them; unknown ones are left out."""
+        return self._recent.of(keys)
 
     def _passages(self, keys: Sequence[Key]) -> Passages:
         """Read them: one scan and one read by row id, a quarter of what asking for each part
