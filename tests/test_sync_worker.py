@@ -11,10 +11,11 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lancebrain.errors import LancebrainError
+from lancebrain.errors import LancebrainError, StoreError
 from lancebrain.sync import Engine, following, watcher
 from lancebrain.sync.dirty import Dirty, Taken
 from lancebrain.sync.watchstate import WatchRecord
@@ -405,6 +406,31 @@ def test_a_model_that_fails_is_told_and_tried_again(notes: Notes) -> None:
             notes.embedder.fail_on = None
             await live.until(lambda: notes.store.snapshot().pending() == 0)
             await live.equals_the_disk()
+
+    asyncio.run(play())
+
+
+def test_the_first_look_that_goes_well_after_one_that_failed_is_told_of(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.with_settings(look_interval_s=0.2)
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            await live.until(lambda: bool(live.reports))
+            run = live.engine.run
+
+            def fail_once(*arguments: Any, **options: Any) -> Any:
+                monkeypatch.setattr(live.engine, "run", run)
+                raise StoreError("The index cannot be used.")
+
+            monkeypatch.setattr(live.engine, "run", fail_once)
+            await live.until(lambda: bool(live.errors))
+            told = len(live.reports)
+            await live.until(lambda: len(live.reports) > told)
+            report = live.reports[-1]
+            assert (report.added, report.changed, report.unchanged) == (0, 0, 3)
+            assert len(live.errors) == 1
 
     asyncio.run(play())
 

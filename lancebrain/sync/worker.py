@@ -51,7 +51,8 @@ class Worker:
     Args:
         engine: does the work; nobody else may use it meanwhile.
         reload: gives the settings as they are now; new sources take effect with the next look.
-        on_report: is told of every sync that had something to do.
+        on_report: is told of every sync that had something to do, and of the first that went well
+            after one that did not.
         on_error: is told what kept a sync from being done; it is tried again.
 
     Attributes:
@@ -89,6 +90,7 @@ class Worker:
         self._lacks_vectors = True
         self._maintains = False
         self._commits = 0
+        self._has_failed = False
         self._considers_model = True
         self._loading: asyncio.Task[None] | None = None
         self._checking: asyncio.Task[None] | None = None
@@ -182,6 +184,7 @@ class Worker:
         except LancebrainError as error:
             # What was taken up is not lost: a full look comes, and finds it again.
             self._lacks_vectors = False
+            self._has_failed = True
             self._next_look = time.monotonic() + self._look_interval_s
             self._on_error(error)
 
@@ -248,6 +251,8 @@ class Worker:
         self._settled.set()
         if run.committed:
             self._last_change = time.monotonic()
+        if run.committed or self._has_failed:
+            self._has_failed = False
             self._on_report(run.report())
 
     async def _drive(self, steps: Iterator[None], *, rests: bool = False) -> None:
