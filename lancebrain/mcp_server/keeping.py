@@ -93,6 +93,7 @@ def register(server: MCPServer[App]) -> None:
         app = ctx.request_context.lifespan_context
         with translated(ToolError):
             brain = await app.brain()
+            await app.settle()
             return await app.ask(status_of, app, brain)
 
     @server.tool(title="What is indexed", annotations=READS)
@@ -111,12 +112,13 @@ def register(server: MCPServer[App]) -> None:
 
 def status_of(app: App, brain: Brain) -> StatusResult:
     """The index at a glance."""
+    doing = app.doing_in_words  # first: what is in by then is counted
     state = brain.status()
     problems = [_problem(problem) for problem in state.problems[:_MOST_PROBLEMS]]
     more = len(state.problems) - len(problems)
     return StatusResult(
         ready=app.is_ready,
-        doing=app.doing_in_words,
+        doing=doing,
         version=state.version,
         documents=state.documents,
         passages=state.chunks,

@@ -87,6 +87,7 @@ def register(server: MCPServer[App], app: App) -> None:
     async def status() -> str:
         with translated(ResourceError):
             brain = await app.brain()
+            await app.settle()
             return (await app.ask(status_of, app, brain)).model_dump_json()
 
 

@@ -158,7 +158,9 @@ class Live:
             return "loading"
         if self.last_error is not None:
             return "failing"
-        return "catching-up" if self.worker and self.is_behind else "up-to-date"
+        worker = self.worker
+        is_behind = worker is not None and (self.is_behind or worker.is_behind)
+        return "catching-up" if is_behind else "up-to-date"
 
     async def settle(self) -> bool:
         """Let changes that were just heard of be taken in; whether they are."""

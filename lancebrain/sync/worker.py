@@ -100,6 +100,11 @@ class Worker:
         """How the files are followed now."""
         return self._following.state(self._look_interval_s)
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether something that was heard of or marked has not been looked at yet."""
+        return self._looked_at < self._dirty.marked
+
     def mark(self, paths: Iterable[str], gone: Iterable[str] = ()) -> None:
         """Tell of document paths and folders that may have changed, from the loop's thread.
 
