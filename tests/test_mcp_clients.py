@@ -50,9 +50,13 @@ NOT_OURS = {
     },
     MODERN: {
         "server-stateless:sep-2575-missing-capability-http-400": "needs a tool for diagnosis",
+        "server-stateless:sep-2575-server-rejects-undeclared-capability": "as above",
+        "server-stateless:sep-2575-server-sends-prompts-list-changed-on-subscription": "as above",
+        "server-stateless:sep-2575-server-sends-tools-list-changed-on-subscription": "as above",
         "json-schema-2020-12": "no tool whose schema refers to itself",
         "http-custom-header-server-validation": "no argument that travels in a header",
         "input-required-result-basic-elicitation": "needs a key that the SDK does not let choose",
+        "input-required-result-ignore-extra-params": "as above",
         "input-required-result-basic-sampling": "the client's model is never asked",
         "input-required-result-basic-list-roots": "nor its folders",
         "input-required-result-multiple-input-requests": "one question at a time",
