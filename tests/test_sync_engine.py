@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from lancebrain.errors import EmbedderError, IndexMismatchError
-from lancebrain.sync import Change, Engine
+from lancebrain.store import indices
+from lancebrain.sync import Change, Engine, run
+from lancebrain.sync.wanted import Wanted
 from lancebrain.types import Source
 from tests.health import assert_healthy
 from tests.indexes import Notes, codes, set_event
@@ -548,3 +550,22 @@ def test_a_model_that_gives_no_unit_vectors_is_refused(notes: Notes) -> None:
 def test_a_cancelled_sync_stops_after_the_batch_it_is_at(notes: Notes) -> None:
     notes.write({"a.md": "A.\n"})
     assert notes.sync(cancel=set_event()).added == 1
+
+
+def test_while_many_files_come_in_most_of_them_are_in_the_full_text_index(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "_BATCH_ROWS", 100)
+    monkeypatch.setattr(run, "_GROUP_PATHS", 50)
+    monkeypatch.setattr(indices, "_UNINDEXED_ROWS", 50)
+    notes.write({f"n{number}.md": f"Note {number}.\n" for number in range(400)})
+    engine = Engine(notes.store, notes.settings, lambda: notes.embedder)
+    outside = []
+    for _ in engine.run(Wanted()).steps():
+        with notes.store._handles.probe() as table:
+            index = indices.indices_of(table)["text"]
+        rows = index.num_indexed_rows + index.num_unindexed_rows
+        assert index.num_unindexed_rows <= 50 + rows / 4
+        outside.append(index.num_unindexed_rows)
+    assert len(outside) > 4
+    assert max(outside) > 0  # it is not built anew each time

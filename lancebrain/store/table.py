@@ -145,6 +145,17 @@ class Store(OpenIndex):
             if indices.is_behind(table):
                 indices.build_full_text(table)
 
+    def index_texts(self, share: float) -> None:
+        """Build the full-text index anew where more than a share of all rows is outside of it.
+
+        The caller holds the lock.
+        """
+        with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
+            if not indices.is_behind(table, share):
+                return
+        with self._maintaining("building its indices") as table:
+            indices.build_full_text(table)
+
     def rebuild_indices(self) -> None:
         """Build every index anew, as one that is damaged has to be. The caller holds the lock."""
         with self._maintaining("building its indices anew") as table:
