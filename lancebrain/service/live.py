@@ -8,7 +8,6 @@ work never keeps a short one waiting.
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
@@ -45,9 +44,6 @@ SETTLE_S = 0.5
 _RETRY_S = 2.0
 _MOST_RETRY_S = 60.0
 _LAST_STEP_S = 0.5
-_SWITCH_S = 0.0005
-"""A thread that computes lets another in after so long. A question goes from thread to thread some
-twenty times; with Python's 5 ms each time, it took a second while many files were embedded."""
 _QUESTIONS = 4
 
 log = logging.getLogger("lancebrain.service")
@@ -97,7 +93,6 @@ class Live:
             self._opened.set()
             return
         brain = self._brain
-        sys.setswitchinterval(_SWITCH_S)
         with anyio.move_on_after(self._head_start_s):
             await self._wanted.wait()
             await anyio.sleep(_SENDING_S)

@@ -9,7 +9,7 @@ from .decode import DocumentStat
 from .forgotten import Forgotten, ForgottenEntry
 from .hold import Hold, HoldInfo
 from .locations import Location
-from .maintenance import AT_REST, WHILE_FILLING, MaintenanceReport, Tolerance
+from .maintenance import AT_REST, TINY_PIECES, WHILE_FILLING, MaintenanceReport, Tolerance
 from .passages import Passages, ShownChunk, ShownDocument
 from .planned import ModelPlan, PlannedChange
 from .recall import ENOUGH, Recall
@@ -24,6 +24,7 @@ from .vector_cache import VectorCache
 __all__ = [
     "AT_REST",
     "ENOUGH",
+    "TINY_PIECES",
     "WHILE_FILLING",
     "Candidate",
     "Changed",

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 _DUE_VERSIONS = 20
 """Fewer old versions than this are not worth a cleanup."""
 TINY_PIECES = 8
-"""More pieces of single edits than these are joined. With 75 of them a commit took 2.5 times and
-a question twice what they take with one; joining eight takes as long as a commit."""
+"""More pieces of single edits than these are joined. With 75 of them, and their rows outside the
+indices, a look with its commit took 2.5 times what it takes after maintenance, and a question
+twice; joining eight takes about as long as two commits."""
 _NEVER = timedelta(days=36_500)
 
 
@@ -51,8 +52,8 @@ AT_REST = Tolerance(
 )
 """From about here every read and write is slower than after maintenance."""
 WHILE_FILLING = Tolerance(tiny_pieces=80, like_pieces=80, unindexed_share=0.25, vectors=True)
-"""While vectors are filled in, each commit moves a thousand rows out of the indices: rebuilding
-them as often as at rest took a fifth of a first index."""
+"""While much comes in: each commit of vectors moves a thousand rows out of the indices, and
+rebuilding them as often as at rest took a fifth of a first index."""
 
 THOROUGH = replace(AT_REST, tiny_pieces=1, like_pieces=1)
 """Where someone asks for it; the indices then cover everything."""

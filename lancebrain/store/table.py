@@ -145,14 +145,13 @@ class Store(OpenIndex):
             if indices.is_behind(table):
                 indices.build_full_text(table)
 
-    def index_texts(self, share: float) -> None:
-        """Build the full-text index anew where more than a share of all rows is outside of it.
+    def index_texts(self, tolerance: Tolerance) -> None:
+        """Build the full-text index anew where more rows are outside of it than are borne.
 
         The caller holds the lock.
         """
-        with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
-            if not indices.is_behind(table, share):
-                return
+        if not self.is_index_behind(tolerance):
+            return
         with self._maintaining("building its indices") as table:
             indices.build_full_text(table)
 
@@ -162,10 +161,10 @@ class Store(OpenIndex):
             indices.rebuild_all(table)
         self._check_recall()
 
-    def is_index_behind(self) -> bool:
+    def is_index_behind(self, tolerance: Tolerance = AT_REST) -> bool:
         """Whether so many rows are outside the full-text index that searches suffer."""
         with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
-            return indices.is_behind(table)
+            return indices.is_behind(table, tolerance.unindexed_share)
 
     def needs_maintenance(
         self, *, keep_versions: timedelta = _KEEP_VERSIONS, tolerance: Tolerance = AT_REST

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from lancebrain.errors import EmbedderError
-from lancebrain.store import Checkpoints, DocumentStat, Snapshot, Store
+from lancebrain.store import WHILE_FILLING, Checkpoints, DocumentStat, Snapshot, Store
 from lancebrain.types import Problem, Progress, SourceFile, SyncReport
 
 from .ahead import Ahead, Here
@@ -40,8 +40,6 @@ _BATCH_BYTES = 16 * 1024 * 1024
 _BATCH_S = 2.0
 _AHEAD_ROWS = 200_000
 """Of one commit, where everything was made before: about a gigabyte of memory."""
-_UNINDEXED_SHARE = 0.25
-"""Of the rows, while more come: so some eight indices are built for 100,000 chunks, in 6 s."""
 _GROUP_BYTES = 1024 * 1024
 _GROUP_PATHS = 128
 
@@ -156,7 +154,7 @@ class Run:
                         self._finish(scope)
                     elif self.committed:
                         # Questions come meanwhile, and read every row outside the index.
-                        self._store.index_texts(_UNINDEXED_SHARE)
+                        self._store.index_texts(WHILE_FILLING)
             if waiting:
                 explained = self._explained(waiting)
                 continue

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lancebrain.errors import IndexLockedError, LancebrainError
+from lancebrain.store import TINY_PIECES
 from lancebrain.types import SyncReport
 
 from .collector import Change
@@ -36,9 +37,8 @@ _NESTED = 3
 """Work that goes before work that goes before work, and no further."""
 _IDLE_S = 5.0
 """After so long without a change the index is maintained, if it pays."""
-_JOIN_COMMITS = 8
-"""So many commits leave enough small pieces to join them between two edits."""
 _BETWEEN_EDITS_S = 0.1
+"""After so long without a change small pieces are joined, if commits have left enough of them."""
 _LOCKED_PAUSE_S = 1.0
 _MIN_POLL_S = 1.0
 _POLL_SHARE = 0.05
@@ -176,7 +176,7 @@ class Worker:
             elif self._loading is None:
                 # Beside the rest: the first save is not to wait for it longer than it must.
                 self._loading = asyncio.create_task(asyncio.to_thread(self._engine.load_model))
-            elif self._commits >= _JOIN_COMMITS and self._rests_for(_BETWEEN_EDITS_S):
+            elif self._commits > TINY_PIECES and self._rests_for(_BETWEEN_EDITS_S):
                 self._commits = 0
                 await asyncio.to_thread(self._engine.join_tiny)
             elif self._maintains and self._rests_for(_IDLE_S):
@@ -198,7 +198,7 @@ class Worker:
 
     async def _wait(self) -> None:
         until = self._next_look
-        if self._commits >= _JOIN_COMMITS:
+        if self._commits > TINY_PIECES:
             until = min(until, self._last_change + _BETWEEN_EDITS_S)
         if self._maintains:
             until = min(until, self._last_change + _IDLE_S)
