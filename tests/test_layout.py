@@ -41,10 +41,8 @@ def test_every_module_says_its_place_and_keeps_to_a_size() -> None:
         if not source:
             continue
         assert ast.get_docstring(ast.parse(source)), f"{file} has no docstring"
-        # types.py is a list of values without behaviour.
-        limit = 500 if file.name == "types.py" else 350
         lines = source.count("\n")
-        assert lines <= limit, f"{file} has {lines} lines: it asks to be two modules"
+        assert lines <= 350, f"{file} has {lines} lines: it asks to be two modules"
 
 
 def test_the_constraints_are_names_and_exact_versions_and_nothing_else() -> None:
