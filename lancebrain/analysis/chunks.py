@@ -72,7 +72,7 @@ def read_chunks(
     every = None if wanted == Filter() else around
     where = all_of(around, snapshot.where(wanted))
     if VECTOR not in columns:
-        rows = in_order(_scanned(snapshot, where, _stored(columns)))
+        rows = in_order(snapshot.scan(where, _stored(columns)))
         return _finished(snapshot, rows, columns, around=every)
     rows, matrix = snapshot.with_vectors(where, _stored(("embedded", *columns)))
     missing = None
@@ -82,15 +82,6 @@ def read_chunks(
     others = [name for name in columns if name != VECTOR]
     table = _finished(snapshot, rows, others, around=every)
     return table.append_column(VECTOR, vectors).select(list(columns))
-
-
-def _scanned(snapshot: Snapshot, where: str, stored: dict[str, str]) -> pa.Table:
-    if where != all_of(CHUNK_ROWS):
-        return snapshot.scan(where, stored)
-    # Of all rows, few are none of a chunk: to drop them here takes a third less time than a
-    # condition, for which each row is looked up.
-    rows = snapshot.scan("", stored | {"embedded": "embedded"})
-    return rows.filter(pc.is_valid(rows["embedded"]))
 
 
 def chunks_in_pieces(

@@ -63,8 +63,12 @@ DOC = pa.struct(
     ]
 )
 
-_AS_IT_IS = {"lance-encoding:compression": "none"}
-"""Lance's own choice takes a fifth less room for texts, and half as long again to read them."""
+_TO_READ_ALL = {
+    "lance-encoding:compression": "none",
+    "lance-encoding:structural-encoding": "miniblock",
+}
+"""For texts, against Lance's own choice: to read all of them takes three fifths of the time, and a
+fifth more room."""
 _PREFIX = "lancebrain."
 
 
@@ -103,7 +107,7 @@ def table_schema(info: StoreInfo) -> pa.Schema:
         [
             pa.field("path", pa.string(), nullable=False),
             pa.field("chunk_index", pa.int64(), nullable=False),
-            pa.field("text", pa.string(), metadata=_AS_IT_IS),
+            pa.field("text", pa.string(), metadata=_TO_READ_ALL),
             pa.field("chunk_hash", pa.string()),
             pa.field(VECTOR, vector_type(info.dim)),
             pa.field("embedded", pa.bool_()),
