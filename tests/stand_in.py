@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class StandIn:
         self.dim = dim
         self.fingerprint = f"stand-in/{revision}/{dim}"
         self.fusion_weight = 0.4
-        self.languages: frozenset[str] = frozenset()
+        self.languages: Mapping[str, float] = {}
         self.calls = 0
         self.texts: list[str] = []
         self.queries: list[str] = []

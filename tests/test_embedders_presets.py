@@ -46,6 +46,6 @@ def test_instructions_come_before_the_question_alone() -> None:
 
 
 def test_what_speaks_one_language_says_so() -> None:
-    assert preset_of("all-minilm").languages == {"en"}
-    assert preset_of("cl-nagoya/ruri-v3-70m").languages == {"ja"}
-    assert preset_of("bge-m3").languages == frozenset()
+    assert preset_of("all-minilm").languages == {"en": 1.0}
+    assert preset_of("cl-nagoya/ruri-v3-70m").languages == {"ja": 1.0}
+    assert preset_of("bge-m3").languages == {}

@@ -248,7 +248,7 @@ def test_a_model_that_fails_is_an_error_not_an_empty_answer(shelf: Index) -> Non
 
 def test_a_language_that_the_model_does_not_speak_is_noted(shelf: Index) -> None:
     english = StandIn()
-    english.languages = frozenset({"en"})
+    english.languages = {"en": 1.0}
     snapshot = shelf.store.snapshot()
     assert any("Korean" in n for n in search(snapshot, Query("색인"), english).notes)
     assert search(snapshot, Query("ribbon"), english).notes == ()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lancebrain.search.languages import unspoken
+from lancebrain.search.languages import share, unspoken
 from lancebrain.search.question import MAX_CHARS, parse
 from lancebrain.search.terms import MAX_TERMS, fold, held, terms_of
 
@@ -172,3 +172,20 @@ def test_a_language_the_model_does_not_speak_is_named_by_its_script(
     question: str, languages: tuple[str, ...], written: str | None
 ) -> None:
     assert unspoken(question, languages) == written
+
+
+@pytest.mark.parametrize(
+    ("question", "languages", "expected"),
+    [
+        ("restart the server", {"en": 1.0, "ja": 0.5}, 1.0),
+        ("サーバーを再起動", {"en": 1.0, "ja": 0.5, "zh": 1.0}, 0.5),
+        ("重启服务器", {"ja": 0.5, "zh": 1.0}, 1.0),
+        ("再起動", {"ja": 0.5}, 0.5),
+        ("restart the ไฟล์ server", {"en": 1.0}, 0.0),
+        ("サーバー", {}, 1.0),
+    ],
+)
+def test_a_model_has_as_much_say_as_it_knows_the_language(
+    question: str, languages: dict[str, float], expected: float
+) -> None:
+    assert share(question, languages) == expected

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -19,14 +19,15 @@ class Embedder(Protocol):
             checksum of the weights, dimension, prefixes.
         dim: length of a vector.
         fusion_weight: share of the vector score in the fused score, 0 to 1, measured.
-        languages: ISO 639-1 codes that the model was trained on; empty means unknown.
+        languages: ISO 639-1 codes that the model was trained on, each with how much of
+            ``fusion_weight`` questions in it are worth, 0 to 1; empty means unknown.
     """
 
     name: str
     fingerprint: str
     dim: int
     fusion_weight: float
-    languages: frozenset[str]
+    languages: Mapping[str, float]
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors for texts to be found, in their order: (n, dim) float32, L2-normalised.

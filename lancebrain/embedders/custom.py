@@ -7,7 +7,7 @@ an ``EmbedderError``, so that a bad vector never reaches the table.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,10 @@ class Checked:
         self.dim = int(engine.dim)
         # 0.4 did well for every engine that was measured, weak or strong.
         self.fusion_weight = float(getattr(engine, "fusion_weight", 0.4))
-        self.languages = frozenset(getattr(engine, "languages", ()))
+        languages = getattr(engine, "languages", ())
+        self.languages: Mapping[str, float] = (
+            languages if isinstance(languages, Mapping) else dict.fromkeys(languages, 1.0)
+        )
         self._engine = engine
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:

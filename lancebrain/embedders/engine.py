@@ -5,7 +5,7 @@ Everything here is light, so that engines can be listed without importing what t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
@@ -24,7 +24,7 @@ class EmbedderSpec:
     fingerprint: str
     dim: int
     fusion_weight: float
-    languages: frozenset[str]
+    languages: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)

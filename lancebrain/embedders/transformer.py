@@ -120,6 +120,7 @@ class Transformer:
         self._batch = _BATCH.get(self._model.device.type, _LARGE_BATCH)
         # The tokenizer is not to be used by two threads at once.
         self._one_at_a_time = threading.Lock()
+        self.embed_query("ready?")  # torch prepares itself on its first text, for seconds
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See :meth:`lancebrain.embedders.base.Embedder.embed_passages`."""

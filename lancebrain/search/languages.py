@@ -1,8 +1,8 @@
-"""Does the model speak the question's language? Told by script, which needs no guessing."""
+"""How well does the model speak the question's language? Told by script, with no guessing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import regex
 
@@ -41,6 +41,27 @@ _SCRIPTS: tuple[tuple[str, str, frozenset[str]], ...] = tuple(
 _PATTERNS = tuple(
     (regex.compile(rf"\p{{Script={script}}}"), name, codes) for script, name, codes in _SCRIPTS
 )
+
+
+def share(question: str, languages: Mapping[str, float]) -> float:
+    """How much of a model's usual say it has in the answer to this question.
+
+    Args:
+        languages: see :class:`lancebrain.embedders.base.Embedder`.
+
+    Returns:
+        0 to 1; 0 for what is written in none of them.
+    """
+    if not languages:
+        return 1.0
+    return min(
+        (
+            max((languages.get(code, 0.0) for code in codes), default=0.0)
+            for pattern, _, codes in _PATTERNS
+            if pattern.search(question)
+        ),
+        default=1.0,
+    )
 
 
 def unspoken(question: str, languages: Iterable[str]) -> str | None:

@@ -14,7 +14,7 @@ from lancebrain.errors import ModelUnavailableError
 from lancebrain.search import legs
 from lancebrain.search.folding import Ranked
 from lancebrain.search.fusion import fuse
-from lancebrain.search.languages import unspoken
+from lancebrain.search.languages import share, unspoken
 from lancebrain.search.legs import Key, KeywordLeg
 from lancebrain.search.question import MAX_CHARS, Question, occurs
 from lancebrain.search.terms import fold, held
@@ -67,12 +67,12 @@ def rank(
                 raise
             notes.append(f"{error} Only keywords were searched.")
         else:
-            weight = 1.0 if query.mode == "vector" else embedder.fusion_weight
+            # At 0, the vectors only order what the words cannot.
+            usual = embedder.fusion_weight * share(question.text, embedder.languages)
+            weight = 1.0 if query.mode == "vector" else usual
         written = unspoken(question.text, embedder.languages)
         if written is not None:
             notes.append(f"{embedder.name} was not trained on {written}: rely on keywords.")
-            if query.mode == "hybrid":
-                weight = 0.0  # then the vectors only order what the words cannot
     elif query.mode == "hybrid":
         notes.append("Without a model, only keywords were searched.")
     by_keyword = words.result() if words is not None else KeywordLeg({})

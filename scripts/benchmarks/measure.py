@@ -7,9 +7,10 @@ import resource
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,7 +66,7 @@ class NoModel:
     fingerprint = "no-model/1"
     dim = 512
     fusion_weight = 0.4
-    languages: frozenset[str] = frozenset()
+    languages: Mapping[str, float] = MappingProxyType({})
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See :class:`lancebrain.embedders.base.Embedder`."""

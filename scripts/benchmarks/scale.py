@@ -11,10 +11,11 @@ import argparse
 import pickle
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class Projected:
     fingerprint = "projected/1/512"
     dim = 512
     fusion_weight = 0.4
-    languages: frozenset[str] = frozenset()
+    languages: Mapping[str, float] = MappingProxyType({})
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._numbers: dict[str, int] = {}

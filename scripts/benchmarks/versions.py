@@ -16,10 +16,11 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 import numpy as np
@@ -49,7 +50,7 @@ class _Hashed:
     dim = _DIM
     fingerprint = f"hashed/{_DIM}"
     fusion_weight = 0.4
-    languages: frozenset[str] = frozenset()
+    languages: Mapping[str, float] = MappingProxyType({})
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See :class:`lancebrain.embedders.Embedder`."""
