@@ -4,7 +4,7 @@ LanceDB's own compaction writes the whole table anew, and every older version th
 keeps all of it once more: twenty checkpoints would be twenty copies. Here rows of small pieces
 are written once more, under their keys, which puts them into one piece and takes them out of the
 small ones. Pieces are joined with others of about their size, so that a row is written anew some
-three times in its life and there are never more than a few dozen small pieces (as in
+four times in its life and there are never more than a few dozen small pieces (as in
 log-structured merge trees).
 """
 
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
     from .connection import Table
 
-_BASE = 8
-"""Pieces of a size class have up to so many times the rows of the smallest."""
+_TINY_ROWS = 16
+"""Pieces of fewer rows are what single edits left; eight of them joined are larger."""
+_BASE = 7
+"""Pieces of a larger size class have up to so many times the rows of its smallest. As so many are
+joined, what they become is of the next class, and no row is written twice within one."""
 _FULL_ROWS = 4_000
 """That are written at once: of 512 dimensions they take 150 MB of memory, and 20,000 would take
 340."""
@@ -71,7 +74,7 @@ def to_join(pieces: Sequence[Piece], *, tiny: int, alike: int) -> list[Piece]:
     """The pieces that are to be joined; often none.
 
     Args:
-        tiny: so many are borne of those that single edits leave, of up to 63 rows.
+        tiny: so many are borne of those that single edits leave.
         alike: so many of each larger size class.
     """
     classes: defaultdict[int, list[Piece]] = defaultdict(list)
@@ -117,7 +120,7 @@ def _is_wasted(piece: Piece) -> bool:
 
 
 def _size_class(rows: int) -> int:
-    return max(int(math.log(rows, _BASE)) - 1, 0)
+    return 0 if rows < _TINY_ROWS else 1 + int(math.log(rows / _TINY_ROWS, _BASE))
 
 
 def _row_ids(table: Table) -> NDArray[np.uint64]:

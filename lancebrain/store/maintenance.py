@@ -48,7 +48,7 @@ class Tolerance:
 
 
 AT_REST = Tolerance(
-    tiny_pieces=TINY_PIECES, like_pieces=4, unindexed_share=indices.UNINDEXED_SHARE, vectors=False
+    tiny_pieces=TINY_PIECES, like_pieces=6, unindexed_share=indices.UNINDEXED_SHARE, vectors=False
 )
 """From about here every read and write is slower than after maintenance."""
 WHILE_FILLING = Tolerance(tiny_pieces=80, like_pieces=80, unindexed_share=0.25, vectors=True)
