@@ -9,6 +9,7 @@ import json
 import shutil
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from lancebrain.embedders import (
     load_reranker,
     transformer,
 )
+from lancebrain.embedders.engine import Backend
 from lancebrain.errors import EmbedderError, ModelUnavailableError, UsageError
 from tests.conftest import Ran
 from tests.trees import write_tree
@@ -211,6 +213,37 @@ def test_a_folder_that_holds_no_model_is_told(tmp_path: Path, content: str) -> N
     (tmp_path / "config.json").write_text(content)
     with pytest.raises(EmbedderError, match="not those of a sentence-transformers model"):
         embedder_spec(named(tmp_path))
+
+
+@pytest.mark.parametrize("backend", ["onnx", "openvino"])
+def test_what_another_backend_makes_of_the_weights_is_told_apart(
+    tiny: Path, tmp_path: Path, backend: Backend
+) -> None:
+    copy = Path(shutil.copytree(tiny, tmp_path / "copy"))
+    options = replace(OFFLINE, backend=backend)
+    before = embedder_spec(named(copy), options).fingerprint
+    assert before != embedder_spec(named(copy)).fingerprint
+    weights = copy / "model.safetensors"
+    weights.write_bytes(weights.read_bytes() + b" ")
+    changed = embedder_spec(named(copy), options).fingerprint
+    assert changed != before
+    exported = copy / backend / {"onnx": "model.onnx", "openvino": "openvino_model.bin"}[backend]
+    exported.parent.mkdir()
+    exported.write_bytes(b"weights")
+    assert embedder_spec(named(copy), options).fingerprint not in (before, changed)
+
+
+@pytest.mark.parametrize(
+    ("backend", "package"), [("onnx", "optimum.onnxruntime"), ("openvino", "optimum.intel")]
+)
+def test_another_backend_gives_nearly_the_same_vectors(
+    tiny: Path, engine: Embedder, backend: Backend, package: str
+) -> None:
+    pytest.importorskip(package, reason="the backend is not installed")
+    other = load_embedder(named(tiny), replace(OFFLINE, backend=backend))
+    texts = ["one", "a longer text than the other"]
+    np.testing.assert_allclose(other.embed_passages(texts), engine.embed_passages(texts), atol=1e-3)
+    np.testing.assert_allclose(other.embed_query("one"), engine.embed_query("one"), atol=1e-3)
 
 
 def test_damaged_weights_are_told(tiny: Path, tmp_path: Path) -> None:

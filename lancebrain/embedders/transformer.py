@@ -255,10 +255,14 @@ def _checksum(folder: Path, options: EngineOptions) -> str:
     """Of everything that a vector depends on: weights and configurations, by their contents."""
     endings = {"torch": (".safetensors", ".bin"), "onnx": (".onnx",), "openvino": (".bin", ".xml")}
     named = {folder / name for name in _CONFIGURATIONS} | set(folder.glob("*_*/config.json"))
-    place = folder if options.backend == "torch" else folder / options.backend
-    weights = [file for file in place.glob("*") if file.suffix in endings[options.backend]]
+    of_torch = [file for file in folder.glob("*") if file.suffix in endings["torch"]]
+    weights, digest = of_torch, hashlib.sha256()
+    if options.backend != "torch":
+        place = (folder / options.backend).glob("*")
+        # Where there are none, loading makes them of those of torch.
+        weights = [file for file in place if file.suffix in endings[options.backend]] or of_torch
+        digest.update(f"{options.backend}\n".encode())
     parts = [file for file in folder.glob("*_*/*") if file.suffix in endings["torch"]]
-    digest = hashlib.sha256()
     for file in sorted({*(file for file in named if file.exists()), *weights, *parts}):
         digest.update(f"{file.relative_to(folder).as_posix()} {_checksum_of(file)}\n".encode())
     return digest.hexdigest()
