@@ -28,10 +28,6 @@ class Connection:
     def __init__(self, storage: Storage) -> None:
         # Lance warns on stderr about ordinary things (a brute-force search); only errors count.
         os.environ.setdefault("LANCEDB_LOG", "error")
-        # On two cores Lance computes on one, since it keeps two for reading files: reading all of
-        # 100,000 chunks then takes half as long again.
-        if os.cpu_count() in (2, 3):
-            os.environ.setdefault("LANCE_CPU_THREADS", "2")
         limit_memory()
         # Here and not above: the import takes seconds, and reading a hold or a log needs none.
         import lancedb
