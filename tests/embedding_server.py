@@ -24,6 +24,8 @@ class EmbeddingServer:
         requests: of every request, the path and the content.
         hurdles: answers to give, one after the other, before it goes on as usual.
         headers: sent along with a hurdle.
+        fail_on: texts that hold it are answered as llama.cpp and Ollama answer what they cannot
+            embed.
     """
 
     def __init__(self) -> None:
@@ -31,6 +33,7 @@ class EmbeddingServer:
         self.requests: list[tuple[str, Any]] = []
         self.hurdles: list[Answer] = []
         self.headers: dict[str, str] = {}
+        self.fail_on: str | None = None
         self.change: Callable[[Any], Any] = lambda content: content
         self._model = StandIn()
         self._serve(0)
@@ -65,6 +68,8 @@ class EmbeddingServer:
                 for name, digest in self.models.items()
             ]
             return 200, {"models": models}
+        if self.fail_on is not None and any(self.fail_on in text for text in content["input"]):
+            return 500, {"error": {"code": 500, "message": "input is too large to process"}}
         vectors = [(3 * vector).tolist() for vector in self._model.embed_passages(content["input"])]
         if path == "/api/embed":
             name = content["model"]

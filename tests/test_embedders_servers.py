@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lancebrain.brain import open as open_brain
-from lancebrain.embedders import EngineOptions, connection, embedder_spec, load_embedder
+from lancebrain.embedders import EngineOptions, connection, embedder_spec, load_embedder, servers
 from lancebrain.embedders.servers import ServerEmbedder, ollama_url
 from lancebrain.errors import EmbedderError, ModelUnavailableError, UsageError
 from tests.embedding_server import EmbeddingServer
@@ -144,6 +144,47 @@ def test_what_the_server_says_is_passed_on(server: EmbeddingServer) -> None:
     engine = load(server, "openai:m")
     server.hurdles = [(400, {"error": {"message": "input is too long"}})]
     with pytest.raises(EmbedderError, match="input is too long"):
+        engine.embed_query("x")
+
+
+@pytest.mark.parametrize("name", ["ollama", "openai:m"])
+def test_a_text_that_the_server_fails_on_keeps_no_other_from_its_vector(
+    server: EmbeddingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    files = {f"{n}.md": f"# Note {n}\n\nA quokka smiles.\n" for n in range(20)}
+    write_tree(tmp_path / "notes", files | {"bad.md": "# Quoll\n"})
+    server.fail_on = "Quoll"
+    settings = {"model": name, "model_url": server.url}
+    with open_brain(tmp_path / "index", **settings) as brain:
+        with pytest.raises(EmbedderError, match=r"1 texts .*bad\.md.* too large") as caught:
+            brain.sync([tmp_path / "notes"])
+        assert not isinstance(caught.value, ModelUnavailableError)
+        assert brain.status().pending == 1
+        assert brain.search("quokka", mode="vector").hits
+        server.fail_on = None
+        assert brain.sync().embedded == 1
+
+
+def test_a_question_that_the_server_fails_on_is_answered_by_words(
+    server: EmbeddingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path / "notes", {"a.md": "# Alpha\n\nA quokka smiles.\n"})
+    with open_brain(tmp_path / "index", model="ollama", model_url=server.url) as brain:
+        brain.sync([tmp_path / "notes"])
+        server.fail_on = "quokka"
+        answer = brain.search("quokka")
+    assert [hit.path for hit in answer.hits] == ["notes/a.md"]
+    assert any("too large" in note for note in answer.notes)
+
+
+def test_a_question_is_not_embedded_by_other_weights_than_the_notes(
+    server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = load(server)
+    monkeypatch.setattr(servers, "_SEEN_S", 0.0)
+    engine.embed_query("x")
+    server.models["snowflake-arctic-embed2:latest"] = "sha256:" + "ef" * 32
+    with pytest.raises(ModelUnavailableError, match="another model"):
         engine.embed_query("x")
 
 

@@ -229,6 +229,25 @@ def test_a_text_that_the_new_model_fails_on_does_not_keep_the_others(changing: C
     changing.assert_has(changing.new)
 
 
+def test_a_model_that_breaks_on_the_way_is_not_switched_to(
+    changing: Changing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "_MAX_PART", 8)
+    changing.plan()
+    steps = changing.engine().migration_steps()
+    for _ in range(3):
+        next(steps)
+    changing.new.fail_on = ""
+    with pytest.raises(EmbedderError, match="told to fail"):
+        for _ in steps:
+            pass
+    assert changing.store.plan.read() == changing.planned
+    changing.assert_has(changing.old)
+    changing.new.fail_on = None
+    changing.engine().migrate()
+    changing.assert_has(changing.new)
+
+
 def test_a_model_that_cannot_be_had_leaves_the_plan_for_later(changing: Changing) -> None:
     changing.plan()
 

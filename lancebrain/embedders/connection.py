@@ -21,7 +21,8 @@ _ANSWER_S = 120.0
 _FIRST_WAIT_S = 0.25
 _LONGEST_WAIT_S = 5.0
 _DOWN_S = 5.0
-_BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_FAILED = 500
+_BUSY = frozenset({408, 425, 429, _FAILED, 502, 503, 504})
 """Answers that may be others a little later."""
 _OWN_MACHINE = ("127.0.0.1", "localhost", "::1")
 
@@ -94,6 +95,9 @@ class Connection:
                     return self._content_of(response)
                 why = f"{response.status_code} {response.reason_phrase}"
                 later = _seconds(response.headers.get("retry-after", ""))
+                if not left and response.status_code == _FAILED and _said(_json(response)):
+                    # llama.cpp and Ollama say so of a text that they cannot embed.
+                    return self._content_of(response)
             except httpx2.TransportError as error:
                 why = type(error).__name__
             if left:
@@ -104,10 +108,7 @@ class Connection:
         raise self._down(why)
 
     def _content_of(self, response: httpx2.Response) -> Any:
-        try:
-            content = response.json()
-        except ValueError:
-            content = None
+        content = _json(response)
         if response.is_success and content is not None:
             return content
         raise RefusedError(response.status_code, _said(content) or response.reason_phrase)
@@ -116,6 +117,13 @@ class Connection:
         return ModelUnavailableError(
             f"The server at {self.url} does not answer ({why}).", hint=f"{self._start}."
         )
+
+
+def _json(response: httpx2.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError:
+        return None
 
 
 def _said(content: Any) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +21,15 @@ from lancebrain.embedders.connection import Connection, RefusedError
 from lancebrain.embedders.engine import About, EmbedderSpec, EngineOptions
 from lancebrain.embedders.presets import preset_of
 from lancebrain.embedders.texts import speakable
-from lancebrain.errors import EmbedderError
+from lancebrain.errors import EmbedderError, ModelUnavailableError
 
+_T = TypeVar("_T")
 _BATCH = 16
 """Texts a request; some servers take no more than 32."""
 _TRIES = 4
 _QUERY_TRIES = 2
+_SEEN_S = 1.0
+"""For so long, questions take the server's model to be the one that was there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +117,9 @@ class ServerEmbedder:
         self._model = model
         self._server = server
         self._query, self._passage = preset.query, preset.passage
-        self._version = server.version_of(model)
-        self.dim = len(server.vectors(model, ["length"], _TRIES)[0])
+        self._version = server.version_of(model, _TRIES)
+        self._seen_at = time.monotonic()
+        self.dim = len(_now(partial(server.vectors, model, ["length"], _TRIES))[0])
         prompts = hashlib.sha256(f"{self._query}\0{self._passage}".encode()).hexdigest()[:8]
         self.name = name
         self.fingerprint = f"{server.kind}/{self._version}/{prompts}/{self.dim}"
@@ -129,22 +135,30 @@ class ServerEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See :meth:`lancebrain.embedders.base.Embedder.embed_passages`."""
-        if self._server.version_of(self._model) != self._version:
-            raise EmbedderError(
-                f"The server has another model as {self._model!r} now.",
-                hint=f"Embed anew with it: lancebrain model use {self.name}",
-            )
+        self._expect_version(_TRIES)
         out = np.empty((len(texts), self.dim), dtype=np.float32)
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         for at in range(0, len(order), _BATCH):
             places = order[at : at + _BATCH]
             out[places] = self._embed([self._passage + texts[place] for place in places], _TRIES)
+        self._expect_version(_TRIES)
         return out
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """See :meth:`lancebrain.embedders.base.Embedder.embed_query`."""
-        vector: NDArray[np.float32] = self._embed([self._query + text], _QUERY_TRIES)[0]
+        if time.monotonic() - self._seen_at > _SEEN_S:
+            self._expect_version(_QUERY_TRIES)
+        vectors = _now(partial(self._embed, [self._query + text], _QUERY_TRIES))
+        vector: NDArray[np.float32] = vectors[0]
         return vector
+
+    def _expect_version(self, tries: int) -> None:
+        if self._server.version_of(self._model, tries) != self._version:
+            raise ModelUnavailableError(
+                f"The server has another model as {self._model!r} now.",
+                hint=f"Embed anew with it: lancebrain model use {self.name}",
+            )
+        self._seen_at = time.monotonic()
 
     def _embed(self, texts: list[str], tries: int) -> NDArray[np.float32]:
         given = self._server.vectors(self._model, [speakable(text) for text in texts], tries)
@@ -172,10 +186,10 @@ class _Ollama:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def version_of(self, model: str) -> str:
+    def version_of(self, model: str, tries: int) -> str:
         """The digest of a model."""
         tagged = model if ":" in model else f"{model}:latest"
-        listed = self._connection.get("/api/tags", _TRIES)
+        listed = self._connection.get("/api/tags", tries)
         for entry in listed.get("models", ()) if isinstance(listed, dict) else ():
             if tagged in (entry.get("name"), entry.get("model")):
                 return str(entry.get("digest", "")).removeprefix("sha256:")[:16]
@@ -204,7 +218,7 @@ class _OpenAI:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def version_of(self, model: str) -> str:
+    def version_of(self, model: str, tries: int) -> str:
         """All that the protocol knows of a model is its name."""
         return model
 
@@ -234,6 +248,16 @@ def ollama_url(host: str) -> str:
     if name in ("", "0.0.0.0", "[::]"):  # noqa: S104 - nothing is opened here
         name = "127.0.0.1"
     return f"{scheme or 'http'}://{name}:{port}{slash}{path}".rstrip("/")
+
+
+def _now(embed: Callable[[], _T]) -> _T:
+    """Embed what nothing is wrong with: a server that fails on it cannot do so now."""
+    try:
+        return embed()
+    except RefusedError as error:
+        if error.status < 500:
+            raise
+        raise ModelUnavailableError(error.message, hint=error.hint) from error
 
 
 def _listed(answer: Any, key: str) -> list[Any]:

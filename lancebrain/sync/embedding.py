@@ -22,6 +22,8 @@ _LEAST_PART = 2
 _MAX_PART = 512
 _TRIES = 3
 """A model that fails on the first so many texts, each by itself, fails on all."""
+_PLAIN_TEXT = "A text."
+"""A model that fails on it is broken, and what else it fails on says nothing of that text."""
 _NEIGHBOURS = 256
 """So many texts are put in order of their length; more would keep the newest waiting."""
 _LIKE_CHARS = 64
@@ -77,10 +79,22 @@ class Embedding:
             try:
                 vectors |= self._embed({chunk_hash: text})
             except EmbedderError as error:
+                if not self._works():
+                    if vectors:
+                        return vectors  # the next part finds it broken
+                    raise
                 if tried == _TRIES and not (vectors or self.embedded):
                     raise
                 self.refused[chunk_hash] = error
         return vectors
+
+    def _works(self) -> bool:
+        """Whether the model takes a text that nothing is wrong with."""
+        try:
+            self._embed({"": _PLAIN_TEXT})
+        except EmbedderError:
+            return False
+        return True
 
 
 def texts_to_embed(
