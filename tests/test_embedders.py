@@ -11,6 +11,7 @@ from lancebrain.embedders import EngineOptions, embedder_spec, engines, load_emb
 from lancebrain.embedders.custom import Checked
 from lancebrain.embedders.measuring import measure
 from lancebrain.errors import EmbedderError, UsageError
+from tests import stand_in
 from tests.conftest import PROJECT
 from tests.stand_in import StandIn
 
@@ -89,6 +90,47 @@ def test_an_own_engine_never_passes_a_bad_vector_on(answer: object) -> None:
         engine.embed_passages(["text"])
     with pytest.raises(EmbedderError, match="'own'"):
         engine.embed_query("text")
+
+
+@pytest.mark.parametrize(
+    ("says", "expected"),
+    [
+        ({}, {}),
+        ({"languages": None}, {}),
+        ({"languages": ("en", "ja")}, {"en": 1.0, "ja": 1.0}),
+        ({"languages": {"en": 1, "ja": 0.5}}, {"en": 1.0, "ja": 0.5}),
+    ],
+)
+def test_an_own_engine_may_say_little_of_its_languages(
+    says: dict[str, object], expected: dict[str, float]
+) -> None:
+    engine = Odd(None)
+    vars(engine).update(says)
+    assert Checked("own", engine).languages == expected
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        {"languages": "en"},
+        {"languages": {"en": 2}},
+        {"languages": {"en": "much"}},
+        {"fusion_weight": 1.5},
+        {"fusion_weight": None},
+        {"dim": "long"},
+    ],
+)
+def test_an_own_engine_that_says_nonsense_of_itself_is_told(
+    says: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make() -> StandIn:
+        engine = StandIn()
+        vars(engine).update(says)
+        return engine
+
+    monkeypatch.setattr(stand_in, "make", make)
+    with pytest.raises(EmbedderError, match="does not say what it is"):
+        load_embedder("tests.stand_in:make")
 
 
 def test_the_stand_in_counts_its_work_and_gives_shared_words_near_vectors() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +20,8 @@ from lancebrain.embedders import (
     lsa,
 )
 from lancebrain.errors import EmbedderError, ModelUnavailableError, UsageError
+from lancebrain.store import PlannedChange
+from lancebrain.sync import learning
 from tests.trees import write_tree
 
 pytest.importorskip("sklearn", reason="the extra is not installed")
@@ -144,14 +149,43 @@ def test_a_damaged_model_says_how_to_learn_anew(
     assert "lancebrain model use lsa" in caught.value.hint
 
 
-def test_of_older_versions_the_last_few_stay(here: EngineOptions, tmp_path: Path) -> None:
+def test_of_older_versions_the_last_few_stay_and_those_in_use(
+    here: EngineOptions, tmp_path: Path
+) -> None:
     texts = list(notes().values())
-    made = [
-        learn_embedder("lsa:8", [*texts, *[f"loaf sail {n} {n}"] * n], here) for n in range(2, 7)
+    made = [learn_embedder("lsa:8", texts, here)]
+    in_use = [made[0].fingerprint]
+    made += [
+        learn_embedder("lsa:8", [*texts, *[f"loaf sail {n} {n}"] * n], here, in_use)
+        for n in range(2, 7)
     ]
-    assert len({spec.fingerprint for spec in made}) == 5
-    assert len(list(tmp_path.glob("lsa-*"))) == 3
+    assert len({spec.fingerprint for spec in made}) == 6
+    assert len(list(tmp_path.glob("lsa-*"))) == 4
+    assert load_embedder("lsa:8", replace(here, fingerprint=in_use[0])).dim == 8
     assert embedder_spec("lsa:8", here).fingerprint == made[-1].fingerprint
+
+
+@pytest.mark.slow
+def test_a_model_that_was_chosen_while_it_learned_anew_stays_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "notes"
+    write_tree(root, {f"{name}.md": f"{text}\n" for name, text in notes(20).items()})
+    with open_brain(tmp_path / "index", model="lsa:8") as brain:
+        brain.sync([root])
+        store = brain._access.store()
+    chosen = PlannedChange("usem3", "usem3/x", 512, datetime(2026, 3, 1, tzinfo=UTC))
+    real = learning.learned
+
+    def slow(*arguments: Any, **options: Any) -> PlannedChange:
+        planned = real(*arguments, **options)
+        store.plan.put(chosen)
+        return planned
+
+    monkeypatch.setattr(learning, "MOST_DRIFT", -1.0)
+    monkeypatch.setattr(learning, "learned", slow)
+    assert not learning.learn_again(store, lock_timeout_s=5)
+    assert store.plan.read() == chosen
 
 
 @pytest.mark.slow

@@ -10,9 +10,10 @@ import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from fnmatch import fnmatch
 from importlib import util
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -21,11 +22,13 @@ from lancebrain.embedders import (
     Embedder,
     EngineOptions,
     embedder_spec,
+    hub,
     load_embedder,
     load_reranker,
     transformer,
 )
 from lancebrain.embedders.engine import Backend
+from lancebrain.embedders.hub import model_folder
 from lancebrain.errors import EmbedderError, ModelUnavailableError, UsageError
 from tests.conftest import Ran
 from tests.trees import write_tree
@@ -138,9 +141,10 @@ def test_any_text_has_a_vector(engine: Embedder, text: str) -> None:
 
 
 def test_a_question_waits_for_a_few_texts_and_no_more(engine: Embedder) -> None:
-    embedding = threading.Thread(target=engine.embed_passages, args=(["some text"] * 200,))
+    embedding = threading.Thread(target=engine.embed_passages, args=(["some text"] * 4_000,))
     embedding.start()
     wanted = engine.embed_query("where is it")
+    assert embedding.is_alive()
     embedding.join()
     np.testing.assert_array_equal(engine.embed_query("where is it"), wanted)
 
@@ -153,14 +157,24 @@ def test_other_weights_prompts_or_tokens_are_another_model(tiny: Path, tmp_path:
     before = fingerprint()
     assert before == embedder_spec(named(tiny)).fingerprint
     seen = {before}
-    for name in ("model.safetensors", "tokenizer.json", "1_Pooling/config.json"):
+    (copy / "vocab.txt").write_text("a")
+    seen.add(fingerprint())
+    for name in (
+        "model.safetensors",
+        "tokenizer.json",
+        "sentence_bert_config.json",
+        "1_Pooling/config.json",
+        "vocab.txt",
+    ):
         with (copy / name).open("ab") as file:
             file.write(b" ")
         seen.add(fingerprint())
     prompts = copy / "config_sentence_transformers.json"
     prompts.write_text(json.dumps({"prompts": {"query": "ask: "}}))
     seen.add(fingerprint())
-    assert len(seen) == 5
+    assert len(seen) == 8
+    (copy / "README.md").write_text("About it.")
+    assert fingerprint() in seen
 
 
 def test_a_plain_transformer_is_pooled(tmp_path: Path) -> None:
@@ -319,7 +333,11 @@ def test_weights_are_fetched_once_and_not_in_every_form(
         if options.get("local_files_only"):
             return real(name, **options)
         asked.append(options)
-        return str(tiny)
+        there = tmp_path / "models--owner--new"
+        shutil.copytree(tiny, there / "snapshots" / "1")
+        (there / "refs").mkdir()
+        (there / "refs" / "main").write_text("1")
+        return str(there / "snapshots" / "1")
 
     files = ["model.safetensors", "pytorch_model.bin", "onnx/model.onnx", "tf_model.h5"]
     monkeypatch.setattr(huggingface_hub, "list_repo_files", lambda name: files)
@@ -329,6 +347,67 @@ def test_weights_are_fetched_once_and_not_in_every_form(
     assert asked[0]["cache_dir"] == tmp_path
     out, err = capfd.readouterr()
     assert (out, "Fetching the model owner/new" in err) == ("", True)
+    for backend in get_args(Backend):
+        there = EngineOptions(cache_folder=tmp_path, offline=True, backend=backend)
+        embedder_spec("sentence-transformers:owner/new", there)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "is_whole"),
+    [
+        ({"config.json": "{}", "model.safetensors": ""}, True),
+        ({"modules.json": "[]", "0_StaticEmbedding/model.safetensors": ""}, True),
+        ({"config.json": "{}", "onnx/model.onnx": ""}, True),
+        ({"config.json": "{}"}, False),
+        ({"model.safetensors": ""}, False),
+        ({"config.json": "{}", "training_args.bin": ""}, False),
+        ({"config.json": "{}", "model-1.safetensors": "", "model.index.json": "SHARDS"}, False),
+        (
+            {
+                "config.json": "{}",
+                "model-1.safetensors": "",
+                "model-2.safetensors": "",
+                "model.index.json": "SHARDS",
+            },
+            True,
+        ),
+    ],
+)
+def test_a_download_that_was_cut_short_is_told_from_a_whole_one(
+    tmp_path: Path, files: dict[str, str], is_whole: bool
+) -> None:
+    shards = {"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}
+    write_tree(
+        tmp_path / "models--owner--new" / "snapshots" / "1",
+        {name: text.replace("SHARDS", json.dumps(shards)) for name, text in files.items()},
+    )
+    write_tree(tmp_path / "models--owner--new" / "refs", {"main": "1"})
+    options = EngineOptions(cache_folder=tmp_path, offline=True, backend="onnx")
+    if is_whole:
+        assert model_folder("owner/new", options).name == "1"
+    else:
+        with pytest.raises(EmbedderError, match="not on this machine"):
+            model_folder("owner/new", options)
+
+
+@pytest.mark.parametrize(
+    ("backend", "files", "left_out"),
+    [
+        ("onnx", ("model.safetensors", "onnx/model.onnx"), {"model.safetensors"}),
+        ("onnx", ("model.safetensors", "2_Dense/model.safetensors"), set()),
+        (
+            "openvino",
+            ("pytorch_model.bin", "2_Dense/model.safetensors", "openvino/openvino_model.xml"),
+            {"pytorch_model.bin"},
+        ),
+    ],
+)
+def test_weights_of_torch_are_left_out_where_there_are_others(
+    backend: Backend, files: tuple[str, ...], left_out: set[str]
+) -> None:
+    patterns = hub._left_out(files, backend)
+    assert {file for file in files if any(fnmatch(file, p) for p in patterns)} == left_out
 
 
 @pytest.mark.parametrize("name", ["sentence-transformers", "sentence-transformers:"])

@@ -12,7 +12,7 @@ import pytest
 from lancebrain.errors import EmbedderError, IndexMismatchError, ModelUnavailableError, UsageError
 from lancebrain.store import PlannedChange, Store
 from lancebrain.sync import Engine, embedding
-from lancebrain.sync.migration import give_up_change, plan_change, switch
+from lancebrain.sync.migration import give_up_change, plan_change, switch, switch_now
 from lancebrain.types import Progress
 from lancebrain.versions import rollback
 from tests.health import assert_healthy
@@ -227,6 +227,13 @@ def test_a_text_that_the_new_model_fails_on_does_not_keep_the_others(changing: C
     changing.new.fail_on = None
     changing.engine().sync()
     changing.assert_has(changing.new)
+
+
+def test_what_is_switched_at_once_keeps_the_old_vectors_too(changing: Changing) -> None:
+    fingerprint = changing.old.fingerprint
+    hashes = changing.store.snapshot().chunk_hashes()
+    switch_now(changing.store, changing.planned, lock_timeout_s=5)
+    assert changing.store.vector_cache.hashes(fingerprint) >= hashes
 
 
 def test_a_model_that_breaks_on_the_way_is_not_switched_to(

@@ -166,6 +166,7 @@ def test_a_pasted_book_is_clipped() -> None:
         ("hello", ("ja",), None),
         ("שלום", (), None),
         ("restart the ไฟล์ server", ("en",), "Thai"),
+        ("β-carotene dose", ("en",), None),
     ],
 )
 def test_a_language_the_model_does_not_speak_is_named_by_its_script(
@@ -182,6 +183,10 @@ def test_a_language_the_model_does_not_speak_is_named_by_its_script(
         ("重启服务器", {"ja": 0.5, "zh": 1.0}, 1.0),
         ("再起動", {"ja": 0.5}, 0.5),
         ("restart the ไฟล์ server", {"en": 1.0}, 0.0),
+        ("what is the value of π", {"en": 1.0}, 1.0),
+        ("a 10 kΩ resistor", {"en": 1.0}, 1.0),
+        ("who is דוד in my notes about the family meeting", {"en": 1.0}, 1.0),
+        ("π", {"en": 1.0}, 0.0),
         ("サーバー", {}, 1.0),
     ],
 )

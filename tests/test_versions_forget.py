@@ -205,6 +205,13 @@ def test_vectors_of_it_are_in_no_cache(notes: Notes) -> None:
         assert vector.tobytes()[:64] not in file.read_bytes()
 
 
+def test_vectors_of_it_are_not_among_those_for_another_model(notes: Notes) -> None:
+    stored, *_ = notes.store.snapshot().chunks(["notes/secret.md"])["notes/secret.md"]
+    notes.store.staged.put("other/1", [stored.chunk.chunk_hash], np.ones((1, 8), np.float32))
+    forgotten(notes)
+    assert notes.store.staged.hashes("other/1") == set()
+
+
 def test_damaged_tables_that_were_set_aside_go_too(notes: Notes) -> None:
     index = notes.settings.index
     shutil.copytree(table_folder(index), index / "chunks.lance.damaged-1")

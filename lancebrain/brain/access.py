@@ -211,8 +211,9 @@ class Access:
         from lancebrain.search import Reranking
 
         with self._loading:
-            if self._reranker is None:
-                self._reranker = load_reranker(self.settings.reranker, self.options())
+            name = self.settings.reranker
+            if self._reranker is None or self._reranker.name != name:
+                self._reranker = load_reranker(name, self.options())
         return Reranking(self._reranker, self.settings.rerank_s)
 
     def load_ahead(self) -> None:

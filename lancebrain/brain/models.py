@@ -257,11 +257,23 @@ class Models:
         under_way = store.plan.read()
         goes_on = under_way is not None and under_way.model == name
         if learns(name):
-            return under_way if under_way is not None and goes_on else learned(store, name)
+            if under_way is not None and goes_on and self._is_kept(under_way):
+                return under_way
+            return learned(store, name)
         spec = embedder_spec(name, self._access.options())
         if under_way is not None and goes_on and under_way.fingerprint == spec.fingerprint:
             return under_way
         return PlannedChange(name, spec.fingerprint, spec.dim, datetime.now(UTC))
+
+    def _is_kept(self, planned: PlannedChange) -> bool:
+        """Whether what the model learned is still there."""
+        from lancebrain.embedders import load_embedder
+
+        try:
+            load_embedder(planned.model, self._access.options(fingerprint=planned.fingerprint))
+        except EmbedderError:
+            return False
+        return True
 
     def _is_in_file(self, settings: Settings) -> bool:
         from lancebrain.config.files import read_toml

@@ -7,7 +7,7 @@ an ``EmbedderError``, so that a bad vector never reaches the table.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,10 @@ def load_custom(name: str) -> Embedder:
             f"The model {name!r} lacks {', '.join(lacking)}.",
             hint="See lancebrain.embedders.base.Embedder for what an engine must give.",
         )
-    return Checked(name, engine)
+    try:
+        return Checked(name, engine)
+    except (TypeError, ValueError) as error:
+        raise EmbedderError(f"The model {name!r} does not say what it is: {error}.") from error
 
 
 class Checked:
@@ -47,6 +50,9 @@ class Checked:
     Args:
         name: what the configuration calls it; takes the place of the engine's own name.
         engine: the engine to call.
+
+    Raises:
+        TypeError, ValueError: what it says of itself is not what the protocol asks for.
     """
 
     def __init__(self, name: str, engine: Embedder) -> None:
@@ -55,10 +61,9 @@ class Checked:
         self.dim = int(engine.dim)
         # 0.4 did well for every engine that was measured, weak or strong.
         self.fusion_weight = float(getattr(engine, "fusion_weight", 0.4))
-        languages = getattr(engine, "languages", ())
-        self.languages: Mapping[str, float] = (
-            languages if isinstance(languages, Mapping) else dict.fromkeys(languages, 1.0)
-        )
+        self.languages: Mapping[str, float] = _shares(getattr(engine, "languages", None) or ())
+        if not all(0 <= share <= 1 for share in (self.fusion_weight, *self.languages.values())):
+            raise ValueError("fusion_weight and what languages are worth are from 0 to 1")
         self._engine = engine
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -97,6 +102,15 @@ class Checked:
         if not np.all(np.abs(length - 1.0) < 1e-3):  # also catches NaN
             raise EmbedderError(f"The model {self.name!r} gave vectors that are not of length 1.")
         return out
+
+
+def _shares(languages: Mapping[str, float] | Iterable[str]) -> dict[str, float]:
+    """Codes alone are worth all of the weight."""
+    if isinstance(languages, str):
+        raise TypeError("languages are several codes, not one string")
+    if isinstance(languages, Mapping):
+        return {str(code): float(share) for code, share in languages.items()}
+    return dict.fromkeys(map(str, languages), 1.0)
 
 
 def _factory(name: str) -> Callable[[], Embedder]:

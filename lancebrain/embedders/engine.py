@@ -5,7 +5,7 @@ Everything here is light, so that engines can be listed without importing what t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
@@ -105,8 +105,13 @@ class Engine(Protocol):
 class LearningEngine(Engine, Protocol):
     """An engine whose model is learned from the texts of the index."""
 
-    def fit(self, variant: str, texts: Sequence[str], options: EngineOptions) -> EmbedderSpec:
+    def fit(
+        self, variant: str, texts: Sequence[str], options: EngineOptions, in_use: Collection[str]
+    ) -> EmbedderSpec:
         """Learn a new version of the model and keep it in ``options.index``.
+
+        Args:
+            in_use: fingerprints of versions that must stay; of others the last few do.
 
         Raises:
             ModelUnavailableError: there is not enough text to learn from.

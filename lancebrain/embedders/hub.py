@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from lancebrain.errors import EmbedderError, ModelUnavailableError
 
 _NEVER = ["*.h5", "*.msgpack", "*.ot", "*.gguf", "flax_*", "tf_*", "rust_*", "coreml/*"]
 """Weights in forms that nothing here reads."""
+_WEIGHTS = frozenset({".safetensors", ".bin", ".onnx", ".xml"})
 
 
 def model_folder(name: str, options: EngineOptions) -> Path:
@@ -60,11 +62,25 @@ def _in_cache(name: str, options: EngineOptions) -> Path | None:
 
 def _is_whole(folder: Path, options: EngineOptions) -> bool:
     """Whether a download was not cut short before the weights were there."""
-    place = folder if options.backend == "torch" else folder / options.backend
-    endings = {".safetensors", ".bin", ".onnx", ".xml"}
-    return (folder / "config.json").exists() and any(
-        file.suffix in endings for file in place.glob("*")
+    shards = (file for index in folder.glob("*.index.json") for file in _shards(index))
+    exported = (folder / options.backend).glob("*")  # none for torch
+    return (
+        any((folder / name).exists() for name in ("config.json", "modules.json"))
+        and all(shard.exists() for shard in shards)
+        and any(
+            file.suffix in _WEIGHTS and file.name != "training_args.bin"
+            for file in (*exported, *folder.glob("*"), *folder.glob("*_*/*"))
+        )
     )
+
+
+def _shards(index: Path) -> set[Path]:
+    """The files of weights that a model in several of them says it has."""
+    try:
+        listed = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+        return {index.with_name(name) for name in listed}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return set()
 
 
 def _fetched(name: str, options: EngineOptions) -> Path:
@@ -97,7 +113,12 @@ def _fetched(name: str, options: EngineOptions) -> Path:
 def _left_out(files: Sequence[str], backend: Backend) -> list[str]:
     """Patterns of weights that are there a second time, for another backend."""
     others = [f"{other}/*" for other in ("onnx", "openvino") if other != backend]
-    if backend != "torch":
-        return [*_NEVER, *others, "*.safetensors", "pytorch_model*"]
+    if any(file.startswith(f"{backend}/") for file in files):
+        at_root = (file for file in files if "/" not in file)
+        return [*_NEVER, *others, *(file for file in at_root if _is_of_torch(file))]
     is_safe = any(file.endswith(".safetensors") for file in files)
     return [*_NEVER, *others, *(["pytorch_model*"] if is_safe else [])]
+
+
+def _is_of_torch(file: str) -> bool:
+    return file.endswith(".safetensors") or file.startswith("pytorch_model")

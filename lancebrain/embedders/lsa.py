@@ -18,7 +18,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,12 +101,14 @@ def load(variant: str, options: EngineOptions) -> LSA:
     return LSA(known, _read(options.index, known.fingerprint))
 
 
-def fit(variant: str, texts: Sequence[str], options: EngineOptions) -> EmbedderSpec:
+def fit(
+    variant: str, texts: Sequence[str], options: EngineOptions, in_use: Collection[str]
+) -> EmbedderSpec:
     """See :meth:`lancebrain.embedders.engine.LearningEngine.fit`."""
     if options.index is None:
         raise UsageError("What is learned from texts needs an index to be kept in.")
     basis = learn(texts, _dim_of(variant), threads=options.threads)
-    fingerprint = _write(options.index, basis)
+    fingerprint = _write(options.index, basis, in_use)
     name = f"{NAME}:{variant}" if variant else NAME
     return EmbedderSpec(name, fingerprint, basis.dim, _FUSION_WEIGHT, _LANGUAGES)
 
@@ -293,8 +295,8 @@ def _file_of(index: Path, fingerprint: str) -> Path:
     return index / f"{fingerprint.replace('/', '-')}.npz"
 
 
-def _write(index: Path, basis: Basis) -> str:
-    """Keep a basis; its fingerprint. Older ones go, but for the last few."""
+def _write(index: Path, basis: Basis, in_use: Collection[str]) -> str:
+    """Keep a basis; its fingerprint. Older ones go, but for the last few and those in use."""
     digest = hashlib.sha256(basis.features.tobytes() + basis.directions.tobytes())
     fingerprint = _fingerprint(digest.hexdigest()[:16], basis.dim)
     file = _file_of(index, fingerprint)
@@ -312,7 +314,8 @@ def _write(index: Path, basis: Basis) -> str:
             os.fsync(stream.fileno())
         fresh.replace(file)
         for old in _files(index, basis.dim)[_KEPT_VERSIONS:]:
-            old.unlink(missing_ok=True)
+            if _fingerprint_of(old) not in in_use:
+                old.unlink(missing_ok=True)
     except OSError as error:
         raise EmbedderError(
             f"What {NAME} learned cannot be kept in {index}: {error.strerror}."

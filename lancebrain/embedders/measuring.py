@@ -68,14 +68,21 @@ def measure(model: str, texts: Sequence[str], options: EngineOptions, *, seconds
         "seconds": seconds,
         "options": {**asdict(options), **folders},
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "lancebrain.embedders.measuring"],
-        input=json.dumps(task),
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=_LOADING_S + 4 * seconds,
-    )
+    limit_s = _LOADING_S + 4 * seconds
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "lancebrain.embedders.measuring"],
+            input=json.dumps(task),
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=limit_s,
+        )
+    except subprocess.TimeoutExpired:
+        raise EmbedderError(
+            f"The model {model!r} was not measured within {limit_s:.0f} s.",
+            hint="If it had to be fetched first, do this again: the download goes on where it was.",
+        ) from None
     try:
         answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     except (IndexError, ValueError):

@@ -53,7 +53,7 @@ PRESETS = (
     Preset(r"all-minilm", max_tokens=256, languages=_ENGLISH, fusion_weight=0.4),
     Preset(r"paraphrase-multilingual-minilm", max_tokens=128, fusion_weight=0.4),
     Preset(r"embeddinggemma", "task: search result | query: ", "title: none | text: ", 2_048),
-    Preset(r"arctic-embed.*(2|-v2\.0)$", "query: ", "", 8_192, pooling="cls"),
+    Preset(r"arctic-embed(2|.*-v2\.0)", "query: ", "", 8_192, pooling="cls"),
     Preset(r"arctic-embed", _SEARCHING, pooling="cls", languages=_ENGLISH),
     Preset(r"qwen3-embedding", _INSTRUCT, max_tokens=32_768, pooling="lasttoken"),
     Preset(r"nomic-embed-text-v2", "search_query: ", "search_document: "),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import cast
 
@@ -92,10 +92,12 @@ def learns(name: str) -> bool:
     return kind in _ENGINES and hasattr(_engine(kind), "fit")
 
 
-def learn_embedder(name: str, texts: Sequence[str], options: EngineOptions) -> EmbedderSpec:
+def learn_embedder(
+    name: str, texts: Sequence[str], options: EngineOptions, in_use: Collection[str] = ()
+) -> EmbedderSpec:
     """Learn a new version of a model from texts, see :meth:`LearningEngine.fit`."""
     engine, variant = _taken_apart(name)
-    return cast("LearningEngine", engine).fit(variant, texts, options)
+    return cast("LearningEngine", engine).fit(variant, texts, options, in_use)
 
 
 def drift_of_embedder(name: str, texts: Sequence[str], options: EngineOptions) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -48,7 +49,7 @@ def load_reranker(name: str, options: EngineOptions) -> Reranker:
             f"Reranking needs {', '.join(ABOUT.missing)}.",
             hint=f"Install it: pip install '{ABOUT.install}'",
         )
-    folder = model_folder(name, options)
+    folder = model_folder(name, replace(options, backend="torch"))
     import torch
     from sentence_transformers import CrossEncoder
     from transformers.utils import logging

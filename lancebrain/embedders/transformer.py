@@ -33,7 +33,9 @@ NAME = "sentence-transformers"
 _BATCH = {"cpu": 8}
 """Texts at once: on a processor more gain nothing, and a question waits for them."""
 _LARGE_BATCH = 32
-_CONFIGURATIONS = ("modules.json", "config.json", "tokenizer.json", "tokenizer_config.json")
+_CONFIGURATIONS = ("*.json", "vocab.txt", "merges.txt", "*.model", "*.py")
+_WEIGHTS = ("*.safetensors", "*.bin")
+_EXPORTED = ("*.onnx*", "*.xml", "*.bin")
 _PASSAGE_PROMPTS = ("document", "passage", "corpus")
 
 ABOUT = About(
@@ -89,7 +91,9 @@ def describe(variant: str, options: EngineOptions) -> Described:
         raise EmbedderError(
             f"The files in {folder} are not those of a sentence-transformers model: {error}."
         ) from error
-    about = hashlib.sha256(f"{checksum}\0{query}\0{passage}".encode()).hexdigest()[:16]
+    pooled = "" if (folder / "modules.json").exists() else f"{preset.pooling} {preset.max_tokens}"
+    parts = "\0".join((checksum, query, passage, pooled))
+    about = hashlib.sha256(parts.encode()).hexdigest()[:16]
     fingerprint = f"{NAME}/{about}/{dim}"
     name = f"{NAME}:{variant}"
     known = EmbedderSpec(name, fingerprint, dim, preset.fusion_weight, preset.languages)
@@ -140,15 +144,21 @@ class Transformer:
         encode = self._model.encode_query if is_query else self._model.encode_document
         try:
             with self._one_at_a_time:
-                vectors: NDArray[np.float32] = encode(
+                given = encode(
                     [speakable(text) for text in texts],
                     prompt=prompt,
                     batch_size=self._batch,
                     show_progress_bar=False,
                     normalize_embeddings=True,
                 )
-        except (RuntimeError, ValueError, IndexError, MemoryError) as error:
-            raise EmbedderError(f"{self.name} failed on {len(texts)} texts: {error}.") from error
+            vectors = np.asarray(given, dtype=np.float32)
+        except Exception as error:  # the library and those below it raise what they like
+            raise EmbedderError(f"{self.name} failed on {len(texts)} texts: {error!r}.") from error
+        if vectors.shape != (len(texts), self.dim):
+            raise EmbedderError(
+                f"{self.name} gave an array of shape {vectors.shape} for {len(texts)} texts; its "
+                f"files say that a vector has {self.dim} components."
+            )
         return vectors
 
 
@@ -253,17 +263,16 @@ def _poolings(about: dict[str, Any]) -> int:
 
 def _checksum(folder: Path, options: EngineOptions) -> str:
     """Of everything that a vector depends on: weights and configurations, by their contents."""
-    endings = {"torch": (".safetensors", ".bin"), "onnx": (".onnx",), "openvino": (".bin", ".xml")}
-    named = {folder / name for name in _CONFIGURATIONS} | set(folder.glob("*_*/config.json"))
-    of_torch = [file for file in folder.glob("*") if file.suffix in endings["torch"]]
-    weights, digest = of_torch, hashlib.sha256()
+    parts = [folder, *(part for part in folder.glob("*_*") if part.is_dir())]
+    files = {file for part in parts for name in _CONFIGURATIONS for file in part.glob(name)}
+    exported = {file for name in _EXPORTED for file in (folder / options.backend).glob(name)}
+    # Where nothing was exported, loading makes it of the weights of torch.
+    of_torch = parts[1:] if exported else parts
+    files |= exported | {file for part in of_torch for name in _WEIGHTS for file in part.glob(name)}
+    digest = hashlib.sha256()
     if options.backend != "torch":
-        place = (folder / options.backend).glob("*")
-        # Where there are none, loading makes them of those of torch.
-        weights = [file for file in place if file.suffix in endings[options.backend]] or of_torch
         digest.update(f"{options.backend}\n".encode())
-    parts = [file for file in folder.glob("*_*/*") if file.suffix in endings["torch"]]
-    for file in sorted({*(file for file in named if file.exists()), *weights, *parts}):
+    for file in sorted(files):
         digest.update(f"{file.relative_to(folder).as_posix()} {_checksum_of(file)}\n".encode())
     return digest.hexdigest()
 

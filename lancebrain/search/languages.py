@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import regex
 
@@ -38,6 +38,9 @@ _SCRIPTS: tuple[tuple[str, str, frozenset[str]], ...] = tuple(
         ("Tibetan", "Tibetan", "bo dz"),
     )
 )
+_LETTER = regex.compile(r"\p{L}")
+_LEAST_SHARE = 0.1
+"""Of the letters of a question."""
 _PATTERNS = tuple(
     (regex.compile(rf"\p{{Script={script}}}"), name, codes) for script, name, codes in _SCRIPTS
 )
@@ -57,8 +60,7 @@ def share(question: str, languages: Mapping[str, float]) -> float:
     return min(
         (
             max((languages.get(code, 0.0) for code in codes), default=0.0)
-            for pattern, _, codes in _PATTERNS
-            if pattern.search(question)
+            for _, codes in _scripts_of(question)
         ),
         default=1.0,
     )
@@ -76,7 +78,16 @@ def unspoken(question: str, languages: Iterable[str]) -> str | None:
     spoken = frozenset(languages)
     if not spoken:
         return None
-    for pattern, name, codes in _PATTERNS:
-        if not spoken & codes and pattern.search(question):
+    for name, codes in _scripts_of(question):
+        if not spoken & codes:
             return name
     return None
+
+
+def _scripts_of(question: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """What the question is written in: not what a sign or a name in it is, such as π or kΩ."""
+    letters = len(_LETTER.findall(question))
+    for pattern, name, codes in _PATTERNS:
+        own = len(pattern.findall(question))
+        if own and (own == letters or (own > 1 and own >= _LEAST_SHARE * letters)):
+            yield name, codes

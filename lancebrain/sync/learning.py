@@ -9,7 +9,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from lancebrain.embedders import EngineOptions, drift_of_embedder, learn_embedder, learns
-from lancebrain.errors import EmbedderError, ModelUnavailableError, UsageError
+from lancebrain.errors import (
+    EmbedderError,
+    LancebrainError,
+    ModelUnavailableError,
+    UsageError,
+)
 from lancebrain.store import PlannedChange, Storage, Store
 
 from .embedding import sample_texts
@@ -48,8 +53,18 @@ def learned(store: Store, model: str, *, by_itself: bool = False) -> PlannedChan
     """
     reject_learning(model, store.storage)
     texts = [text for _, text in sample_texts(store.snapshot(), _LEARNED_FROM)]
-    spec = learn_embedder(model, texts, EngineOptions(index=store.folder))
+    spec = learn_embedder(model, texts, EngineOptions(index=store.folder), _in_use(store))
     return PlannedChange(model, spec.fingerprint, spec.dim, datetime.now(UTC), by_itself)
+
+
+def _in_use(store: Store) -> set[str]:
+    """The fingerprints that some version of the index needs, or a change that is planned."""
+    planned = store.plan.read()
+    in_use = set() if planned is None else {planned.fingerprint}
+    for version in store.versions():
+        with suppress(LancebrainError):  # cleaned up meanwhile
+            in_use.add(store.snapshot(version).info.fingerprint)
+    return in_use
 
 
 def learn_again(store: Store, *, lock_timeout_s: float) -> bool:
@@ -77,5 +92,8 @@ def learn_again(store: Store, *, lock_timeout_s: float) -> bool:
     except ModelUnavailableError:
         return False  # there is too little text yet
     with store.lock(lock_timeout_s):
+        # Learning took seconds: someone may have gone back, or chosen another model.
+        if store.hold.is_set() or store.plan.read() is not None or store.snapshot().info != info:
+            return False
         store.plan.put(planned)
     return True

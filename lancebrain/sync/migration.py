@@ -108,7 +108,7 @@ class Migration:
         there = self._there(planned)
         rows = snapshot.chunks_without(there, _ROUND_ROWS)
         if not rows:
-            yield from self._keep_old(snapshot)
+            yield from _keep_old(self._store, snapshot)
             self._switch(planned)
             return
         every = snapshot.chunk_hashes()
@@ -137,17 +137,6 @@ class Migration:
             matrix = np.stack(list(vectors.values()))
             self._store.staged.put(planned.fingerprint, list(vectors), matrix)
             self.done += len(vectors)
-
-    def _keep_old(self, snapshot: Snapshot) -> Iterator[None]:
-        """Put the vectors of the old model into the cache, so that going back to it is quick."""
-        cache, info = self._store.vector_cache, snapshot.info
-        room = (cache.budget_bytes or 0) // (4 * info.dim)
-        hashes = sorted(snapshot.chunk_hashes() - cache.hashes(info.fingerprint))
-        for at in range(0, min(len(hashes), room), _AT_ONCE):
-            vectors = snapshot.vectors(hashes[at : at + _AT_ONCE])
-            if vectors:
-                cache.put(info.fingerprint, list(vectors), np.stack(list(vectors.values())))
-            yield
 
     def _switch(self, planned: PlannedChange) -> None:
         with self._store.lock(self._settings.lock_timeout_s):
@@ -222,7 +211,10 @@ def switch_now(store: Store, planned: PlannedChange, *, lock_timeout_s: float) -
         StoreError: the index cannot be written; it is as it was.
     """
     with store.lock(lock_timeout_s):
-        hashes = sorted(store.snapshot().chunk_hashes())
+        snapshot = store.snapshot()
+        for _ in _keep_old(store, snapshot):
+            pass
+        hashes = sorted(snapshot.chunk_hashes())
         for at in range(0, len(hashes), _AT_ONCE):
             cached = store.vector_cache.get(planned.fingerprint, hashes[at : at + _AT_ONCE])
             fitting = {h: vector for h, vector in cached.items() if vector.shape == (planned.dim,)}
@@ -252,6 +244,18 @@ def _tidy(store: Store, planned: PlannedChange) -> None:
         _cache(store, planned, store.staged.get(planned.fingerprint, lacking))
     store.plan.put(None)
     store.staged.drop()
+
+
+def _keep_old(store: Store, snapshot: Snapshot) -> Iterator[None]:
+    """Put the vectors of the old model into the cache, so that going back to it is quick."""
+    cache, info = store.vector_cache, snapshot.info
+    room = (cache.budget_bytes or 0) // (4 * info.dim)
+    hashes = sorted(snapshot.chunk_hashes() - cache.hashes(info.fingerprint))
+    for at in range(0, min(len(hashes), room), _AT_ONCE):
+        vectors = snapshot.vectors(hashes[at : at + _AT_ONCE])
+        if vectors:
+            cache.put(info.fingerprint, list(vectors), np.stack(list(vectors.values())))
+        yield
 
 
 def _keep_staged(store: Store, planned: PlannedChange) -> None:

@@ -112,6 +112,7 @@ def forget(
             done = store.rewrite(kept, without=documents, counts=counts, started=started)
             undo.pop_all()
         store.vector_cache.clear()
+        store.staged.drop()
         tables_dropped = store.drop_set_aside()
         store.forgotten.finish(paths)
         proof = prove(store, lines, documents) if verify else None
