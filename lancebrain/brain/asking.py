@@ -72,12 +72,16 @@ class Asking:
             ModelUnavailableError: it cannot be had, and ``mode`` is by meaning alone.
             UsageError: there is no such version.
         """
-        from lancebrain.search import search
-        from lancebrain.versions import problems_in_time
-
         query = question
         if isinstance(query, str):
             query = Query(query, mode, limit, offset, filter or Filter())
+        by_words = query.mode == "keyword"
+        if not by_words and at is None:
+            # Before anything else: what is imported and read meanwhile costs nothing then.
+            self._access.begin_loading(self._access.store().info)
+        from lancebrain.search import search
+        from lancebrain.versions import problems_in_time
+
         reranking = self._access.reranking() if rerank else None
         if at is not None:
             snapshot = self._snapshot(at)
@@ -92,9 +96,6 @@ class Asking:
             )
             return replace(answer, notes=(self._as_of(snapshot), *notes, *answer.notes))
         store = self._access.store()
-        by_words = query.mode == "keyword"
-        if not by_words:
-            self._access.begin_loading(store.info)
         notes = self.freshen(text_only=by_words) if look else ()
         hold = store.hold.read()
         if hold is not None:
