@@ -41,7 +41,7 @@ _UNFITTED = "unfitted"
 _MOST_FEATURES = 200_000
 _LEAST_DOCUMENTS = 2
 _KEPT_VERSIONS = 3
-_FUSION_WEIGHT = 0.3
+_FUSION_WEIGHT = 0.1
 _LANGUAGES: Mapping[str, float] = {}
 _UNSPACED = (
     r"\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆"
