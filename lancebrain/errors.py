@@ -82,6 +82,18 @@ class EmbedderError(LancebrainError):
     """An embedding model is missing, cannot be loaded, or failed on its input."""
 
 
+class TextsRefusedError(EmbedderError):
+    """A model failed on some texts by themselves; all others have their vectors.
+
+    Args:
+        path: of the first of the documents that hold them.
+    """
+
+    def __init__(self, message: str, *, path: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
 class ModelUnavailableError(EmbedderError):
     """A model cannot be had now: its server is down, or it has too little to learn from.
 

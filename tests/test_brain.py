@@ -160,9 +160,13 @@ def test_a_note_is_told_to_be_written_also_where_the_index_cannot_follow(
     with open_brain(tmp_path / "index", embedder=model, sources=[source]) as brain:
         brain.sync()
         model.fail_on = "echidna"
+        written = add_note(brain, "Echidna", "An echidna digs.")
+        assert written.searchable  # by its words
+        assert "no vector" in written.why
+        model.fail_on = ""
         written = add_note(brain, "Spines", "An echidna has spines.")
         assert not written.searchable
-        assert "echidna" in written.why
+        assert "told to fail" in written.why
         assert "echidna" in (notes / "Spines.md").read_text()
         removed = remove_note(brain, written.path, expected_hash=written.sha256)
         assert removed.searchable

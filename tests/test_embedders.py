@@ -118,6 +118,10 @@ def test_an_own_engine_may_say_little_of_its_languages(
         {"fusion_weight": 1.5},
         {"fusion_weight": None},
         {"dim": "long"},
+        {"dim": 0},
+        {"dim": 8.0},
+        {"fingerprint": ""},
+        {"fingerprint": None},
     ],
 )
 def test_an_own_engine_that_says_nonsense_of_itself_is_told(

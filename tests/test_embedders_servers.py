@@ -156,9 +156,12 @@ def test_a_text_that_the_server_fails_on_keeps_no_other_from_its_vector(
     server.fail_on = "Quoll"
     settings = {"model": name, "model_url": server.url}
     with open_brain(tmp_path / "index", **settings) as brain:
-        with pytest.raises(EmbedderError, match=r"1 texts .*bad\.md.* too large") as caught:
-            brain.sync([tmp_path / "notes"])
-        assert not isinstance(caught.value, ModelUnavailableError)
+        report = brain.sync([tmp_path / "notes"])
+        assert (report.added, report.embedded) == (21, 20)
+        assert [(one.path, one.code) for one in report.problems] == [
+            ("notes/bad.md", "text-refused")
+        ]
+        assert "too large" in report.problems[0].message
         assert brain.status().pending == 1
         assert brain.search("quokka", mode="vector").hits
         server.fail_on = None
@@ -175,6 +178,25 @@ def test_a_question_that_the_server_fails_on_is_answered_by_words(
         answer = brain.search("quokka")
     assert [hit.path for hit in answer.hits] == ["notes/a.md"]
     assert any("too large" in note for note in answer.notes)
+
+
+def test_with_other_weights_texts_are_taken_in_and_questions_answered_by_words(
+    server: EmbeddingServer, tmp_path: Path
+) -> None:
+    write_tree(tmp_path / "notes", {"a.md": "# Alpha\n\nA quokka smiles.\n"})
+    settings = {"model": "ollama", "model_url": server.url, "look_interval_s": 0.0}
+    with open_brain(tmp_path / "index", **settings) as brain:
+        brain.sync([tmp_path / "notes"])
+    server.models["snowflake-arctic-embed2:latest"] = "sha256:" + "ef" * 32
+    write_tree(tmp_path / "notes", {"b.md": "# Beta\n\nA quoll runs.\n"})
+    with open_brain(tmp_path / "index", **settings) as brain:
+        report = brain.sync()
+        assert (report.added, [one.code for one in report.problems]) == (1, ["model-unavailable"])
+        answer = brain.search("quoll")
+        assert [hit.path for hit in answer.hits] == ["notes/b.md"]
+        assert any("another model" in note for note in answer.notes)
+        brain.use_model("ollama")
+        assert (brain.status().pending, brain.search("quoll").notes) == (0, ())
 
 
 def test_a_question_is_not_embedded_by_other_weights_than_the_notes(

@@ -36,7 +36,7 @@ class WrittenNote:
         sha256: of the file as it is now, hex; ``""`` when it was removed.
         version: of the index that was looked at for it; 0 when none could be.
         searchable: the index equals the file now.
-        why: where it does not, the reason.
+        why: where it does not, the reason; where it does, what is wrong with it all the same.
     """
 
     path: str
@@ -282,7 +282,8 @@ def _followed(brain: Brain, document: str, data: bytes | None) -> WrittenNote:
         return WrittenNote(document, sha256, version=0, searchable=False, why=str(error))
     version = snapshot.version
     if ("" if row is None else row.sha256) == sha256:
-        return WrittenNote(document, sha256, version, searchable=True)
+        why = report.problems[0].message if report.problems else ""
+        return WrittenNote(document, sha256, version, searchable=True, why=why)
     if is_held:
         why = "the index is held at an earlier version: `lancebrain resume` lets it follow again"
     elif report.problems:

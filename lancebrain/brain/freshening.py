@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from lancebrain.brain.access import Access
 from lancebrain.brain.looking import Looking
-from lancebrain.errors import LancebrainError, ModelUnavailableError
+from lancebrain.errors import LancebrainError, ModelUnavailableError, TextsRefusedError
 
 _LOCK_TIMEOUT_S = 2.0
 """Whoever holds the lock for longer is syncing anyway."""
@@ -50,9 +50,10 @@ def _look(access: Access, due: Sequence[str] | None, *, text_only: bool) -> tupl
     run = engine.run(Wanted(scope=due, text_only=text_only))
     for _ in run.steps():
         if time.monotonic() > deadline:
-            return ("More has changed than fits before an answer: lancebrain sync",)
+            return ("Not all that changed was taken in before this answer: lancebrain sync",)
     if not text_only and 0 < store.snapshot().pending() <= _FEW_PENDING:
-        with suppress(ModelUnavailableError):  # the search itself tells
+        # The search itself tells of a model that is not there, and counts what has no vector.
+        with suppress(ModelUnavailableError, TextsRefusedError):
             for _ in engine.backfill_steps():
                 if time.monotonic() > deadline:
                     break

@@ -57,8 +57,12 @@ class Checked:
 
     def __init__(self, name: str, engine: Embedder) -> None:
         self.name = name
-        self.fingerprint = str(engine.fingerprint)
-        self.dim = int(engine.dim)
+        self.fingerprint = engine.fingerprint
+        self.dim = engine.dim
+        if not (isinstance(self.fingerprint, str) and self.fingerprint):
+            raise TypeError("fingerprint is a text, and not an empty one")
+        if not (isinstance(self.dim, int) and self.dim > 0):
+            raise TypeError("dim is a whole number from 1")
         # 0.4 did well for every engine that was measured, weak or strong.
         self.fusion_weight = float(getattr(engine, "fusion_weight", 0.4))
         self.languages: Mapping[str, float] = _shares(getattr(engine, "languages", None) or ())

@@ -143,7 +143,9 @@ class LSA:
         if self._basis is None:
             raise ModelUnavailableError(
                 f"The model {self.name} has not learned from your notes yet; it needs "
-                f"{LEAST_TEXTS} passages.",
+                f"{LEAST_TEXTS} passages, and more different words in them than {self.dim}, its "
+                "dimensions.",
+                hint=f"With fewer: lancebrain model use {NAME}:8",
             )
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in enumerate(texts):

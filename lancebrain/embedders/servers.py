@@ -54,8 +54,15 @@ class ServerEngine:
         return self._embedder(variant, options).spec
 
     def load(self, variant: str, options: EngineOptions) -> ServerEmbedder:
-        """See :meth:`lancebrain.embedders.engine.Engine.load`; asks the server."""
-        return self._embedder(variant, options)
+        """See :meth:`lancebrain.embedders.engine.Engine.load`; asks the server.
+
+        Raises:
+            ModelUnavailableError: it has another version of the model than is wanted.
+        """
+        embedder = self._embedder(variant, options)
+        if options.fingerprint and embedder.fingerprint != options.fingerprint:
+            raise embedder.is_another
+        return embedder
 
     def _embedder(self, variant: str, options: EngineOptions) -> ServerEmbedder:
         model = variant or self.usual_model
@@ -119,7 +126,10 @@ class ServerEmbedder:
         self._query, self._passage = preset.query, preset.passage
         self._version = server.version_of(model, _TRIES)
         self._seen_at = time.monotonic()
-        self.dim = len(_now(partial(server.vectors, model, ["length"], _TRIES))[0])
+        given = _now(partial(server.vectors, model, ["length"], _TRIES))
+        if len(given) != 1:
+            raise EmbedderError(f"{name} gave {len(given)} vectors for one text.")
+        self.dim = len(given[0])
         prompts = hashlib.sha256(f"{self._query}\0{self._passage}".encode()).hexdigest()[:8]
         self.name = name
         self.fingerprint = f"{server.kind}/{self._version}/{prompts}/{self.dim}"
@@ -131,6 +141,14 @@ class ServerEmbedder:
         """What it is."""
         return EmbedderSpec(
             self.name, self.fingerprint, self.dim, self.fusion_weight, self.languages
+        )
+
+    @property
+    def is_another(self) -> ModelUnavailableError:
+        """What to say where the texts were embedded by other weights of this name."""
+        return ModelUnavailableError(
+            f"The server has another model as {self._model!r} now.",
+            hint=f"Embed anew with it: lancebrain model use {self.name}",
         )
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -154,10 +172,7 @@ class ServerEmbedder:
 
     def _expect_version(self, tries: int) -> None:
         if self._server.version_of(self._model, tries) != self._version:
-            raise ModelUnavailableError(
-                f"The server has another model as {self._model!r} now.",
-                hint=f"Embed anew with it: lancebrain model use {self.name}",
-            )
+            raise self.is_another
         self._seen_at = time.monotonic()
 
     def _embed(self, texts: list[str], tries: int) -> NDArray[np.float32]:

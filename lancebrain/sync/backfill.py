@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lancebrain.errors import EmbedderError
+from lancebrain.errors import TextsRefusedError
 from lancebrain.store import AT_REST, WHILE_FILLING, Snapshot, Store, Tolerance
 from lancebrain.types import Progress, StoredChunk
 
@@ -128,9 +128,10 @@ class Backfill:
     def _tell_refused(self, rows: list[StoredChunk]) -> None:
         if rows:
             error = self._embedding.refused[rows[0].chunk.chunk_hash]
-            raise EmbedderError(
+            raise TextsRefusedError(
                 f"{len(rows)} texts got no vector and are found by their words alone, the first in "
                 f"{rows[0].path}. {error.message}",
+                path=rows[0].path,
                 hint=error.hint,
             )
 

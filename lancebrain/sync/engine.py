@@ -18,6 +18,7 @@ from lancebrain.errors import (
     IndexMismatchError,
     LancebrainError,
     ModelUnavailableError,
+    TextsRefusedError,
     UnreachableError,
 )
 from lancebrain.store import PlannedChange, Store
@@ -123,10 +124,14 @@ class Engine:
         if fill and not dry_run and not cancel.is_set() and (paths is None or run.text_first):
             if self._learn_again():
                 run.embedded += self.migrate(progress=progress, cancel=cancel).embedded
+            backfill = Backfill(self.store, self.settings, self._vectors)
             try:
-                run.embedded += self.backfill(progress=progress, cancel=cancel)
+                backfill.run(progress or _ignore, cancel)
             except ModelUnavailableError as error:
                 waits = (Problem("", "model-unavailable", f"{error} {_WAITING}"),)
+            except TextsRefusedError as error:
+                waits = (Problem(error.path, "text-refused", error.message),)
+            run.embedded += backfill.embedded
         if run.committed:
             self.maintain()
         report = run.report()
