@@ -61,6 +61,12 @@ def test_an_own_engine_that_lacks_what_an_embedder_has_is_named_so() -> None:
         load_embedder("collections:OrderedDict")
 
 
+def test_a_folder_or_a_name_on_the_hub_without_its_engine_is_told_so() -> None:
+    with pytest.raises(UsageError) as caught:
+        load_embedder("./models/mine")
+    assert "sentence-transformers:./models/mine" in caught.value.hint
+
+
 def test_an_own_engine_loads_by_module_and_factory_and_its_spec_agrees() -> None:
     engine = load_embedder("tests.stand_in:make")
     spec = embedder_spec("tests.stand_in:make")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from lancebrain.brain import open as open_brain
-from lancebrain.errors import IndexMismatchError
+from lancebrain.errors import EmbedderError, IndexMismatchError
 from lancebrain.sync import automatic
 from tests.conftest import PROJECT, Ran
 from tests.stand_in import StandIn
@@ -143,6 +143,20 @@ def test_info_tells_of_a_change_that_is_under_way_and_cancel_gives_it_up(
     assert f'model = "{FIRST}"' in config.read_text()
     assert configured("model", "cancel", "--json").json == {"cancelled": ""}
     assert configured("sync").code == 0
+
+
+def test_a_change_that_the_model_fails_at_says_how_to_stay_with_the_old_one(
+    configured: Run, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: StandIn, texts: Sequence[str]) -> None:
+        raise EmbedderError(f"No cheese for {len(texts)} texts.")
+
+    with open_brain(config_file=config) as brain:
+        monkeypatch.setattr(StandIn, "embed_passages", fail)
+        with pytest.raises(EmbedderError, match="No cheese") as caught:
+            brain.use_model(OTHER)
+    assert f"To stay with {FIRST}: lancebrain model cancel" in caught.value.hint
+    assert configured("model", "cancel", "--json").json == {"cancelled": OTHER}
 
 
 def test_list_tells_what_is_there_and_what_is_used(configured: Run) -> None:

@@ -128,7 +128,12 @@ class Models:
                 switch_now(store, planned, lock_timeout_s=timeout_s)
                 embedded = engine.backfill(progress=progress, cancel=cancel)
             else:
-                embedded = engine.migrate(progress=progress, cancel=cancel).embedded
+                try:
+                    embedded = engine.migrate(progress=progress, cancel=cancel).embedded
+                except EmbedderError as error:
+                    stay = f"To stay with {before.model}: lancebrain model cancel"
+                    error.hint = f"{error.hint} {stay}".strip()
+                    raise
         else:
             self.keep_model()
             self._configure(name)

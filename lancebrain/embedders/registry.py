@@ -138,6 +138,8 @@ def _engine(name: str) -> Engine:
 def _unknown(name: str) -> UsageError:
     near = difflib.get_close_matches(name.lower(), _ENGINES, n=1, cutoff=0.5)
     meant = f"Did you mean {near[0]!r}? " if near else ""
+    if "/" in name or "\\" in name:
+        meant = f"Did you mean sentence-transformers:{name}? "
     known = ", ".join(map(_shown, _ENGINES))
     return UsageError(
         f"There is no model named {name!r}.",
