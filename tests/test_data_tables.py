@@ -15,7 +15,7 @@ import pytest
 import lancebrain
 from lancebrain.analysis import chunks as chunk_tables
 from lancebrain.brain import Brain
-from lancebrain.errors import EmbedderError, IndexNotFoundError, LancebrainError, UsageError
+from lancebrain.errors import IndexNotFoundError, LancebrainError, UsageError
 from lancebrain.types import Filter
 from tests.indexes import Notes
 from tests.stand_in import StandIn
@@ -108,8 +108,7 @@ def test_vectors_stand_beside_their_chunks(brain: Brain) -> None:
 def test_a_chunk_without_a_vector_has_none_and_is_not_among_the_vectors(tmp_path: Path) -> None:
     notes = Notes(tmp_path).write({"a.md": "# A\n\none\n", "b.md": "# B\n\ntwo\n"})
     notes.embedder.fail_on = "two"
-    with pytest.raises(EmbedderError):
-        notes.sync()
+    assert [problem.code for problem in notes.sync().problems] == ["text-refused"]
     with lancebrain.open(tmp_path / "index", sources=[]) as brain:
         table = brain.to_arrow(("path", "embedded"), vectors=True)
         assert dict(zip(*(table[c].to_pylist() for c in ("path", "embedded")), strict=True)) == {
