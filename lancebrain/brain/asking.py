@@ -80,7 +80,6 @@ class Asking:
             # Before anything else: what is imported and read meanwhile costs nothing then.
             self._access.begin_loading(self._access.store().info)
         from lancebrain.search import search
-        from lancebrain.versions import problems_in_time
 
         reranking = self._access.reranking() if rerank else None
         if at is not None:
@@ -99,6 +98,8 @@ class Asking:
         notes = self.freshen(text_only=by_words) if look else ()
         hold = store.hold.read()
         if hold is not None:
+            from lancebrain.versions import problems_in_time
+
             notes += tuple(problem.message for problem in problems_in_time(store))
         snapshot = store.snapshot()
         embedder, about_model = self._access.model_for(snapshot.info, query.mode)
