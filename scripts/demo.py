@@ -27,7 +27,7 @@ QUESTIONS = (
     ("中文, found in 日本語", "米糠腌菜表面长了一层白膜"),
 )
 WORDS = ("WHK-4031", "缬沙坦")
-EDITED = "work/runbooks/Label printers.md"
+EDITED = "office/runbooks/Label printers.md"
 BEFORE = "# Label printers"
 SPARE = "where is the spare printer"
 CHECKPOINT = "before-the-edit"

@@ -34,11 +34,11 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("宠物蹲了一宿厕所却尿不了", "生活/家里/豆包的病历.md"),
         ("blossom end rot on my tomatoes", "暮らし/家庭菜園/2026年のトマト.md"),
         ("cat emergency with a blocked urethra", "生活/家里/豆包的病历.md"),
-        ("ラベルプリンターが一枚おきにしか印字しない", "work/runbooks/Label printers.md"),
+        ("ラベルプリンターが一枚おきにしか印字しない", "office/runbooks/Label printers.md"),
         ("二胡の練習で右手首が硬くなる", "生活/学习/学二胡.md"),
         ("集装箱是怎么改变航运的", "reading/The Box.md"),
         ("米糠腌菜表面长了一层白膜", "暮らし/料理/ぬか床.md"),
-        ("WHK-4031", "work/runbooks/Rotate webhook secrets.md"),
+        ("WHK-4031", "office/runbooks/Rotate webhook secrets.md"),
     ],
 )
 def test_a_question_finds_its_note_also_in_another_language(

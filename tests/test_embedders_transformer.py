@@ -397,6 +397,11 @@ def test_a_download_that_was_cut_short_is_told_from_a_whole_one(
         ("onnx", ("model.safetensors", "onnx/model.onnx"), {"model.safetensors"}),
         ("onnx", ("model.safetensors", "2_Dense/model.safetensors"), set()),
         (
+            "onnx",
+            ("model-1.safetensors", "model.safetensors.index.json", "onnx/model.onnx"),
+            {"model-1.safetensors", "model.safetensors.index.json"},
+        ),
+        (
             "openvino",
             ("pytorch_model.bin", "2_Dense/model.safetensors", "openvino/openvino_model.xml"),
             {"pytorch_model.bin"},

@@ -272,10 +272,8 @@ class Models:
 
     def _is_kept(self, planned: PlannedChange) -> bool:
         """Whether what the model learned is still there."""
-        from lancebrain.embedders import load_embedder
-
         try:
-            load_embedder(planned.model, self._access.options(fingerprint=planned.fingerprint))
+            self._access.embedder_of(planned)
         except EmbedderError:
             return False
         return True

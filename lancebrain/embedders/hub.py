@@ -121,4 +121,4 @@ def _left_out(files: Sequence[str], backend: Backend) -> list[str]:
 
 
 def _is_of_torch(file: str) -> bool:
-    return file.endswith(".safetensors") or file.startswith("pytorch_model")
+    return ".safetensors" in file or file.startswith("pytorch_model")

@@ -24,10 +24,12 @@ from typing import Any
 
 import lancebrain
 from benchmarks.models_change import FIRST, migrate
-from lancebrain.embedders import Embedder, EngineOptions, load_embedder
+from lancebrain.embedders import Embedder, EngineOptions, learns, load_embedder
 from lancebrain.embedders.measuring import measure
 from lancebrain.sync import Wanted
 from lancebrain.sync.embedding import sample_texts
+from lancebrain.sync.learning import learned
+from lancebrain.sync.migration import switch_now
 
 
 def main(argv: list[str]) -> int:
@@ -67,9 +69,11 @@ def _throughput(folder: Path, models: Sequence[str], count: int) -> None:
         with tempfile.TemporaryDirectory() as scratch:
             notes = _some_notes(folder, Path(scratch) / "notes", count)
             with lancebrain.open(Path(scratch) / "index", model=model, sources=[]) as brain:
-                embedder = load_embedder(model, EngineOptions(index=Path(scratch) / "index"))
                 _text_first(brain, notes)
                 store = brain._access.store()
+                if learns(model):
+                    switch_now(store, learned(store, model), lock_timeout_s=60)
+                embedder = load_embedder(model, EngineOptions(index=Path(scratch) / "index"))
                 texts = [text for _, text in sample_texts(store.snapshot(), 10**9)]
                 embedder.embed_passages(texts[:4])
                 own = _timed(partial(_own_best, embedder, sorted(texts, key=len)))
