@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lancebrain.store import RowBatch, Snapshot, Store
+from lancebrain.store import RowBatch, Snapshot, Store, maintenance
 from lancebrain.types import DOCUMENT_ROW, Filter
 from tests.stored import NOW, STEP, chunk, commit, make_store, state, unit, vector_of
 
@@ -147,7 +148,8 @@ def test_the_table_holds_what_a_dict_would(
 ) -> None:
     if indexed:  # small as the table is, let it have every index, and be kept up eagerly
         monkeypatch.setattr("lancebrain.store.indices._KEY_INDEX_ROWS", 0)
-        monkeypatch.setattr("lancebrain.store.indices._UNINDEXED_ROWS", 3)
+        eager = replace(maintenance.WHILE_FILLING, unindexed_rows=3)
+        monkeypatch.setattr(maintenance, "WHILE_FILLING", eager)
     store = make_store(tmp_path)
     other = Store.open(store.folder)
     model = Model(store, seed)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import segments
 from .memory import give_back
-from .schema import EMBEDDED_ROWS, vector_columns
+from .schema import CHUNK_ROWS, EMBEDDED_ROWS, PENDING_ROWS, vector_columns
 
 if TYPE_CHECKING:
     from .connection import Table
@@ -21,18 +22,11 @@ hash of a chunk is looked up with every edit: in 46,000 rows that takes 27 ms, w
 _VECTOR_INDEX_ROWS = 2_000
 """From here a scan of all vectors takes longer than asking an index (512 dimensions; 24 and 18 ms
 for 2,000, 85 and 22 for 8,000). Building one takes 70 ms for each thousand."""
-_UNINDEXED_VECTORS = 2_000
-_UNINDEXED_VECTORS_SHARE = 0.1
-"""Rows outside the vector index that are borne, and of those in it: each thousand takes a question
-5 ms."""
-_VECTOR_SEGMENTS = 10
-"""Lance adds a segment whenever it refreshes a vector index, and never joins them."""
 _PARTITION_ROWS = 16_384
 """Of the vector index; a quarter of this is the default, and takes twice as long to build."""
-_UNINDEXED_ROWS = 500
-UNINDEXED_SHARE = 0.05
-"""Rows outside the full-text index that are borne: each thousand costs a search 30 ms, and
-building it takes 25 ms for each thousand rows of the table."""
+_PARTITIONS_GROWN = 4
+"""Rows that come in go to the partitions there are; with so many times what a new index would
+have to each, it is built anew."""
 _SHARED_ROWS = 100_000
 """Shares are of no more rows than these: what a search bears does not grow with the table."""
 
@@ -58,29 +52,53 @@ def missing(table: Table) -> list[str]:
     return [column for column in ("text", *keys) if column not in indices]
 
 
-def build_missing(table: Table) -> list[str]:
-    """Build the indices that a table of this size should have, and return their columns."""
-    columns = missing(table)
-    if "text" in columns:
+def is_due(table: Table, rows: int, share: float) -> bool:
+    """Whether :func:`bring_up` would do something; costs some milliseconds.
+
+    Args:
+        rows, share: as for :func:`behind`.
+    """
+    return bool(missing(table) or behind(table, rows, share))
+
+
+def bring_up(table: Table, rows: int, share: float, gone: float) -> list[str]:
+    """Build the indices that a table of this size should have, but for the one on vectors, and take
+    the rows in that are outside of any.
+
+    Args:
+        rows, share: as for :func:`behind`.
+        gone: what an index may hold of rows that are gone, as a share of those that are there.
+
+    Returns:
+        Columns whose index was built anew.
+    """
+    built = missing(table)
+    if "text" in built:
         build_full_text(table)
-    build_keys(table, [column for column in columns if column != "text"])
-    return columns
+    build_keys(table, [column for column in built if column != "text"])
+    names = behind(table, rows, share)
+    if not names:
+        return built
+    try:
+        segments.add_rows(table, names)
+        is_worn = _gone_share(table) > gone
+    except (OSError, RuntimeError, ValueError):
+        # Of a damaged index. Built anew, it has everything; a second failure is told.
+        table.checkout_latest()
+        is_worn = True
+    return rebuild(table) if is_worn else built
 
 
 def rebuild(table: Table) -> list[str]:
-    """Build the indices anew, but for the one on vectors, and return their columns."""
+    """Build all indices that there are anew, and return their columns."""
     there = indices_of(table)
     build_full_text(table)
     keys = [column for column in _KEYS if column in there]
     build_keys(table, keys)
-    return ["text", *keys]
-
-
-def rebuild_all(table: Table) -> None:
-    """Build the indices anew, the one on vectors too."""
-    rebuild(table)
-    if has_vectors(table):
-        build_vectors(table)
+    if not has_vectors(table):
+        return ["text", *keys]
+    build_vectors(table)
+    return ["text", *keys, "vector"]
 
 
 def build_keys(table: Table, columns: Sequence[str] = _KEYS) -> None:
@@ -92,14 +110,16 @@ def build_keys(table: Table, columns: Sequence[str] = _KEYS) -> None:
 
 
 def vectors_due(table: Table) -> bool:
-    """Whether to build the vector index: there are enough vectors for one and it is not there,
-    or too many are outside of it, or refreshes have left it in pieces."""
+    """Whether to build the vector index: there are enough vectors for one and it is not there, or
+    it has outgrown its partitions."""
     index = indices_of(table).get(vector_columns(table.schema)[0])
-    if index is not None:
-        borne = _UNINDEXED_VECTORS + _UNINDEXED_VECTORS_SHARE * _shared(index.num_indexed_rows)
-        is_behind = index.num_unindexed_rows > borne
-        return bool(is_behind or index.num_segments > _VECTOR_SEGMENTS)
-    return int(table.count_rows(EMBEDDED_ROWS)) >= _VECTOR_INDEX_ROWS
+    if index is None:
+        return int(table.count_rows(EMBEDDED_ROWS)) >= _VECTOR_INDEX_ROWS
+    rows = index.num_indexed_rows
+    if rows < _PARTITIONS_GROWN * _PARTITION_ROWS:
+        return False
+    borne = _PARTITIONS_GROWN * _PARTITION_ROWS * segments.partitions(table, index.name)
+    return bool(rows > borne)
 
 
 def has_vectors(table: Table) -> bool:
@@ -133,23 +153,34 @@ def _build(table: Table, column: str, config: Any) -> None:
     table.create_index(column, config=config, replace=True)
 
 
-def is_behind(table: Table, share: float = UNINDEXED_SHARE) -> bool:
-    """Whether so many rows are outside the full-text index that searches suffer."""
+def behind(table: Table, rows: int, share: float) -> list[str]:
+    """The indices, by their names, that lack more rows than are borne.
+
+    Args:
+        rows: that are borne.
+        share: of those in the index that are borne beside them.
+    """
+    found = [
+        index.name
+        for index in table.list_indices()
+        if index.num_unindexed_rows > rows + share * min(index.num_indexed_rows, _SHARED_ROWS)
+    ]
+    vectors = indices_of(table).get(vector_columns(table.schema)[0])
+    if vectors is not None and vectors.name in found:
+        # Rows that wait for their vector are none that it lacks.
+        lacking = vectors.num_unindexed_rows - int(table.count_rows(PENDING_ROWS))
+        if lacking <= rows + share * min(vectors.num_indexed_rows, _SHARED_ROWS):
+            found.remove(vectors.name)
+    return found
+
+
+def _gone_share(table: Table) -> float:
+    """What an index holds of rows that are gone, as a share of those that are there."""
     index = indices_of(table).get("text")
-    if index is None:
-        return True
-    total = index.num_indexed_rows + index.num_unindexed_rows
-    return bool(index.num_unindexed_rows > _UNINDEXED_ROWS + share * _shared(total))
-
-
-def _shared(rows: int) -> int:
-    return min(rows, _SHARED_ROWS)
-
-
-def covers_all_text(table: Table) -> bool:
-    """Whether no row is outside the full-text index."""
-    index = indices_of(table).get("text")
-    return index is not None and index.num_unindexed_rows == 0
+    there = int(table.count_rows(CHUNK_ROWS))
+    if index is None or not there:
+        return 0.0
+    return segments.entries(table, index.name) / there - 1
 
 
 def indices_of(table: Table) -> dict[str, Any]:

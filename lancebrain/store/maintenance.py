@@ -9,12 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from . import indices
 from .joining import Piece, join, pieces_of, tiny, to_join
-from .memory import give_back
 from .schema import TOMBSTONES
 
 if TYPE_CHECKING:
@@ -27,7 +25,6 @@ TINY_PIECES = 8
 """More pieces of single edits than these are joined. With 75 of them, and their rows outside the
 indices, a look with its commit took 2.5 times what it takes after maintenance, and a question
 twice; joining eight takes about as long as two commits."""
-_NEVER = timedelta(days=36_500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,25 +34,30 @@ class Tolerance:
     Attributes:
         tiny_pieces: of the size that single edits leave.
         like_pieces: of about the same size, of any larger size.
-        unindexed_share: of all rows, outside the full-text index.
-        vectors: a vector index may lack or be in pieces.
+        unindexed_rows: outside an index.
+        unindexed_share: of the rows in the index, borne beside those.
+        gone_share: of the rows there are, of rows that are gone and still are in an index.
     """
 
     tiny_pieces: int
     like_pieces: int
+    unindexed_rows: int
     unindexed_share: float
-    vectors: bool
+    gone_share: float
 
 
 AT_REST = Tolerance(
-    tiny_pieces=TINY_PIECES, like_pieces=6, unindexed_share=indices.UNINDEXED_SHARE, vectors=False
+    tiny_pieces=TINY_PIECES, like_pieces=6, unindexed_rows=250, unindexed_share=0, gone_share=0.5
 )
-"""From about here every read and write is slower than after maintenance."""
-WHILE_FILLING = Tolerance(tiny_pieces=80, like_pieces=80, unindexed_share=0.25, vectors=True)
-"""While much comes in: each commit of vectors moves a thousand rows out of the indices, and
-rebuilding them as often as at rest took a fifth of a first index."""
+"""From about here every read and write is slower than after maintenance. Each thousand rows outside
+the indices costs a question 40 ms without their words and 10 ms without their vectors; to take them
+in costs as much as two commits."""
+WHILE_FILLING = replace(
+    AT_REST, tiny_pieces=80, like_pieces=80, unindexed_rows=1_500, unindexed_share=0.05
+)
+"""While much comes in."""
 
-THOROUGH = replace(AT_REST, tiny_pieces=1, like_pieces=1)
+THOROUGH = replace(AT_REST, tiny_pieces=1, like_pieces=1, unindexed_rows=0, gone_share=0.1)
 """Where someone asks for it; the indices then cover everything."""
 
 
@@ -92,9 +94,20 @@ def is_due(table: Table, due_versions: Collection[int], tolerance: Tolerance = A
 
 
 def are_indices_due(table: Table, tolerance: Tolerance = AT_REST) -> bool:
-    """Whether indices are so far behind that maintenance pays; costs a millisecond."""
-    return indices.is_behind(table, tolerance.unindexed_share) or (
-        not tolerance.vectors and indices.vectors_due(table)
+    """Whether indices are so far behind that maintenance pays; costs some milliseconds."""
+    return _are_rows_outside(table, tolerance) or indices.vectors_due(table)
+
+
+def is_slow(table: Table) -> bool:
+    """Whether questions suffer from what is outside the indices; costs some milliseconds."""
+    return _are_rows_outside(table, WHILE_FILLING)
+
+
+def bring_up_indices(table: Table, tolerance: Tolerance) -> list[str]:
+    """Build what is missing and quick to build, and take in what is outside; the columns whose
+    index was built anew."""
+    return indices.bring_up(
+        table, tolerance.unindexed_rows, tolerance.unindexed_share, tolerance.gone_share
     )
 
 
@@ -123,17 +136,17 @@ def maintain(
         tolerance: what pays.
     """
     started = time.monotonic()
+    tolerance = tolerance if only_due else THOROUGH
     pieces = pieces_of(table)
-    joined = _to_join(pieces, tolerance if only_due else THOROUGH)
+    joined = _to_join(pieces, tolerance)
     clean_up = len(due_versions) >= _DUE_VERSIONS or not only_due
     tombstones = int(table.count_rows(TOMBSTONES)) if clean_up or joined else 0
     if tombstones:
         table.delete(TOMBSTONES)
-    rebuilt = _joined(table, joined, pieces)
-    is_behind = indices.is_behind(table, tolerance.unindexed_share)
-    if is_behind or not (only_due or indices.covers_all_text(table)):
-        rebuilt += indices.rebuild(table)
-    if not tolerance.vectors and indices.vectors_due(table):
+    if joined:
+        join(table, joined)
+    rebuilt = bring_up_indices(table, tolerance)
+    if indices.vectors_due(table):
         indices.build_vectors(table)
         rebuilt.append("vector")
     if clean_up:
@@ -165,45 +178,8 @@ def _to_join(pieces: Sequence[Piece], tolerance: Tolerance) -> list[Piece]:
     return to_join(pieces, tiny=tolerance.tiny_pieces, alike=tolerance.like_pieces)
 
 
-def _joined(table: Table, joined: Sequence[Piece], pieces: Sequence[Piece]) -> list[str]:
-    """Join pieces; returns columns whose index was missing or had to be built anew."""
-    rows, written = (sum(piece.rows for piece in some) for some in (pieces, joined))
-    if not joined:
-        return indices.build_missing(table)
-    if 2 * written >= rows:
-        return _refresh(table)  # which writes all of it anew, and takes less time for it
-    join(table, joined)
-    return indices.build_missing(table)
-
-
-def _refresh(table: Table) -> list[str]:
-    """Compact, bring every index up to date, and delete files that belong to no version.
-
-    The index lock must be held: files of a write that is under way belong to no version yet.
-
-    Returns:
-        Columns whose index was missing or had to be built anew.
-    """
-    rebuilt = indices.build_missing(table)
-    try:
-        _optimize(table)
-        is_covered = indices.covers_all_text(table)
-    except RuntimeError:
-        is_covered = False
-    if not is_covered:
-        # A damaged full-text index fails it, or is passed over in silence. Built anew, it covers
-        # everything; a second failure is told.
-        indices.build_full_text(table)
-        rebuilt.append("text")
-        _optimize(table)
-    return rebuilt
-
-
-def _optimize(table: Table) -> None:
-    give_back()  # a compaction holds much of the table
-    # No age: which versions go is decided by ``retention``, since LanceDB refuses to clean up
-    # anything once a tagged version is older than the age it is given.
-    table.optimize(cleanup_older_than=_NEVER, delete_unverified=True)
+def _are_rows_outside(table: Table, tolerance: Tolerance) -> bool:
+    return indices.is_due(table, tolerance.unindexed_rows, tolerance.unindexed_share)
 
 
 def _fragment_count(table: Table) -> int:

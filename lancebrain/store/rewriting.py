@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from lancebrain.errors import StoreError
 
-from . import indices, replacement, tags
+from . import indices, maintenance, replacement, tags
 from .beside import CHECKPOINTS_FILE
 from .commit_log import CommitLog
 from .connection import Connection
@@ -125,9 +125,7 @@ def _rows(
 def _index(writer: Writer) -> int:
     """Bring the indices up to the rows; the version then."""
     with writer.durably() as table:
-        indices.build_missing(table)
-        if indices.is_behind(table):
-            indices.build_full_text(table)
+        maintenance.bring_up_indices(table, maintenance.WHILE_FILLING)
         if indices.vectors_due(table):
             indices.build_vectors(table)
         return int(table.version)

@@ -132,39 +132,28 @@ class Store(OpenIndex):
         return done
 
     def ensure_indices(self) -> None:
-        """Build the indices that are missing, and bring them up to date when they lag far behind.
+        """Build the indices that are missing, and take the rows in that are outside of them, where
+        these are more than is borne while much comes in.
 
-        Cheap when there is nothing to do. The caller holds the lock.
+        Cheap when there is nothing to do. The index on vectors is left to :meth:`maintain`. The
+        caller holds the lock.
         """
         self._lock.check()  # also where nothing is to be built: who lost the lock is told so
-        with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
-            if not (indices.missing(table) or indices.is_behind(table)):
-                return
-        with self._maintaining("building its indices") as table:
-            indices.build_missing(table)
-            if indices.is_behind(table):
-                indices.build_full_text(table)
-
-    def index_texts(self, tolerance: Tolerance) -> None:
-        """Build the full-text index anew where more rows are outside of it than are borne.
-
-        The caller holds the lock.
-        """
-        if not self.is_index_behind(tolerance):
+        if not self.is_index_behind():
             return
-        with self._maintaining("building its indices") as table:
-            indices.build_full_text(table)
+        with self._maintaining("bringing up its indices") as table:
+            maintenance.bring_up_indices(table, maintenance.WHILE_FILLING)
 
     def rebuild_indices(self) -> None:
         """Build every index anew, as one that is damaged has to be. The caller holds the lock."""
         with self._maintaining("building its indices anew") as table:
-            indices.rebuild_all(table)
+            indices.rebuild(table)
         self._check_recall()
 
-    def is_index_behind(self, tolerance: Tolerance = AT_REST) -> bool:
-        """Whether so many rows are outside the full-text index that searches suffer."""
+    def is_index_behind(self) -> bool:
+        """Whether an index is missing, or lacks so many rows that searches suffer."""
         with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
-            return indices.is_behind(table, tolerance.unindexed_share)
+            return maintenance.is_slow(table)
 
     def needs_maintenance(
         self, *, keep_versions: timedelta = _KEEP_VERSIONS, tolerance: Tolerance = AT_REST

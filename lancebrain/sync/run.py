@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from lancebrain.errors import EmbedderError
-from lancebrain.store import WHILE_FILLING, Checkpoints, DocumentStat, Snapshot, Store
+from lancebrain.store import Checkpoints, DocumentStat, Snapshot, Store
 from lancebrain.types import Problem, Progress, SourceFile, SyncReport
 
 from .ahead import Ahead, Here
@@ -150,11 +150,11 @@ class Run:
                         self._keep_before_removals(snapshot, known)
                 if not waiting:
                     self._batch(snapshot, known, is_fresh=is_fresh)
+                    if self.committed:
+                        # Questions come meanwhile, and read every row outside the indices.
+                        self._store.ensure_indices()
                     if not self._is_left():
                         self._finish(scope)
-                    elif self.committed:
-                        # Questions come meanwhile, and read every row outside the index.
-                        self._store.index_texts(WHILE_FILLING)
             if waiting:
                 explained = self._explained(waiting)
                 continue
@@ -298,10 +298,6 @@ class Run:
         self.embedded += embedded
 
     def _finish(self, scope: Sequence[str] | None) -> None:
-        if self.committed:
-            # Searches read rows outside the index too, but a bulk load leaves so many that they
-            # would take seconds.
-            self._store.ensure_indices()
         if scope is None and not self._wanted.dry_run:
             LookRecord(self._store.folder).write(self._unread)
 
