@@ -154,7 +154,7 @@ def test_what_had_no_vector_before_has_one_when_the_new_model_gave_it(tmp_path: 
     assert best(snapshot, new_vector(hash_of("gamma fox"))) == "gamma fox"
 
 
-@pytest.mark.parametrize("step", ["add_columns", "_merge", "drop_columns"])
+@pytest.mark.parametrize("step", ["add_columns", "write_columns", "drop_columns"])
 @pytest.mark.parametrize("find", [find_all, find_none])
 def test_a_change_that_is_cut_short_leaves_the_old_model_and_can_be_done_again(
     store: Store, monkeypatch: pytest.MonkeyPatch, step: str, find: changing.Find
@@ -166,8 +166,8 @@ def test_a_change_that_is_cut_short_leaves_the_old_model_and_can_be_done_again(
         raise Killed
 
     with monkeypatch.context() as patched, store.lock(10):
-        if step == "_merge":
-            patched.setattr(changing, "_merge", killed)
+        if step == "write_columns":
+            patched.setattr(changing, "write_columns", killed)
         else:
             patched.setattr(type(store._handles.writer.latest()), step, killed)
         with pytest.raises(Killed):

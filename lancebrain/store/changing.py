@@ -19,6 +19,7 @@ from .joining import ROW_ID_BITS
 from .planned import PlannedChange
 from .rows import vector_array
 from .schema import next_vector_field, vector_columns
+from .writer import write_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,7 +76,7 @@ def change_model(table: Table, to: PlannedChange, find: Find) -> Changed:
             # Said first: should this be cut short, the vectors are found again. Never that there
             # is one where there is none.
             new = new.append_column("embedded", pa.array(before & found, mask=~is_chunk))
-        _merge(table, new)
+        write_columns(table, new)
         late.append(rows.select(_KEY).filter(pa.array(found & ~before)))
         embedded, pending = embedded + int(found.sum()), pending + int((is_chunk & ~found).sum())
     indices.build_keys(table)
@@ -84,13 +85,8 @@ def change_model(table: Table, to: PlannedChange, find: Find) -> Changed:
     version = int(table.version)
     there = pa.concat_tables(late) if late else None
     if there is not None and there.num_rows:
-        _merge(table, there.append_column("embedded", pa.array([True] * there.num_rows)))
+        write_columns(table, there.append_column("embedded", pa.array([True] * there.num_rows)))
     return Changed(version, embedded, pending)
-
-
-def _merge(table: Table, rows: pa.Table) -> None:
-    # Columns that are left out stay as they are.
-    table.merge_insert(list(_KEY)).when_matched_update_all().execute(rows, on_bad_vectors="null")
 
 
 def _by_piece(table: Table) -> Iterator[pa.Table]:

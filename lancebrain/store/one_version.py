@@ -78,14 +78,16 @@ class OneVersion:
     def _scan(self, where: str, columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
         return self._read(lambda table: table.scan(where, physical(columns, self._vector)))
 
-    def _row_ids(self, keys: Sequence[Key]) -> list[int]:
+    def row_ids(self, keys: Sequence[Key]) -> dict[Key, int]:
+        """The ids of chunk rows by their keys, good within this version; unknown keys are left
+        out."""
         wanted = dict.fromkeys(keys)
-        row_ids: list[int] = []
+        found: dict[Key, int] = {}
         for batch in batches(list(wanted)):
             where = filters.all_of(CHUNK_ROWS, filters.keys_sql(batch))
             places = self._scan(where, [*KEY, ROW_ID])
-            row_ids += (row_id for key, row_id in keyed(places, ROW_ID) if key in wanted)
-        return row_ids
+            found |= {key: row_id for key, row_id in keyed(places, ROW_ID) if key in wanted}
+        return found
 
     def _take(self, row_ids: list[int], columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
         """Rows by id, in no defined order; ids are good within one version."""

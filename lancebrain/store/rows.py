@@ -163,17 +163,30 @@ def vector_array(vectors: Sequence[NDArray[np.float32] | None], dim: int) -> pa.
     )
 
 
+def vectors_of(vectors: Mapping[tuple[str, int], NDArray[np.float32]], dim: int) -> pa.Table:
+    """The columns of chunk rows that tell of a vector, with the keys of the rows."""
+    paths, indexes = zip(*vectors, strict=True) if vectors else ((), ())
+    return pa.table(
+        {
+            "path": pa.array(paths, pa.string()),
+            "chunk_index": pa.array(indexes, pa.int64()),
+            "vector": vector_array(list(vectors.values()), dim),
+            "embedded": pa.array([True] * len(vectors), pa.bool_()),
+        }
+    )
+
+
 def with_vectors(
     rows: pa.Table, vectors: Mapping[tuple[str, int], NDArray[np.float32]]
 ) -> pa.Table:
     """Chunk rows of the table with the vectors of their keys in place of any they had."""
     keys = zip(rows["path"].to_pylist(), rows["chunk_index"].to_pylist(), strict=True)
-    vector = rows.schema.field("vector")
-    embedded = rows.schema.field("embedded")
-    column = vector_array([vectors[key] for key in keys], vector.type.list_size)
-    rows = rows.set_column(rows.schema.get_field_index("vector"), vector, column)
-    there = pa.array([True] * rows.num_rows)
-    return rows.set_column(rows.schema.get_field_index("embedded"), embedded, there)
+    found = {key: vectors[key] for key in keys}
+    columns = vectors_of(found, rows.schema.field("vector").type.list_size)
+    for name in ("vector", "embedded"):
+        at = rows.schema.get_field_index(name)
+        rows = rows.set_column(at, rows.schema.field(at), columns[name])
+    return rows
 
 
 def without_vectors(rows: pa.Table, dim: int) -> pa.Table:

@@ -136,12 +136,12 @@ class Snapshot(OneVersion):
 
     def rows(self, keys: Sequence[Key]) -> dict[Key, StoredChunk]:
         """The chunks of these keys; unknown ones are left out."""
-        chunks = stored_chunks(self._take(self._row_ids(keys), CHUNK_COLUMNS))
+        chunks = stored_chunks(self._take(list(self.row_ids(keys).values()), CHUNK_COLUMNS))
         return {(chunk.path, chunk.chunk_index): chunk for chunk in chunks}
 
     def whole_rows(self, keys: Sequence[Key]) -> pa.Table:
         """The chunk rows of these keys with all columns of the table; unknown ones left out."""
-        return self._take(self._row_ids(keys), self._columns)
+        return self._take(list(self.row_ids(keys).values()), self._columns)
 
     def located(self, keys: Sequence[Key]) -> dict[Key, Location]:
         """Rank and lines of these chunks within their documents; unknown ones are left out."""
@@ -199,6 +199,12 @@ class Snapshot(OneVersion):
         Each call looks through all such chunks (60 ms for 100,000), so ask for some thousands.
         """
         return self._newest_first(self._scan(PENDING_ROWS, [*KEY, ROW_ID]), limit)
+
+    def lacking(self, keys: Collection[Key]) -> dict[Key, str]:
+        """The hashes of those of some chunks that have no vector."""
+        there = keyed(self._scan(PENDING_ROWS, [*KEY, "chunk_hash"]), "chunk_hash")
+        wanted = set(keys)
+        return {key: chunk_hash for key, chunk_hash in there if key in wanted}
 
     def chunks_without(self, hashes: Collection[str], limit: int) -> list[StoredChunk]:
         """The same of chunks whose hash is not among these, whatever vector they have."""

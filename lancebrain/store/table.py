@@ -22,7 +22,7 @@ from .planned import PlannedChange
 from .recall import check_recall
 from .retention import due_versions
 from .rewriting import Rewritten
-from .rows import RowBatch, with_vectors
+from .rows import RowBatch, vectors_of, with_vectors
 from .schema import table_schema
 
 if TYPE_CHECKING:
@@ -87,16 +87,18 @@ class Store(OpenIndex):
             The new version; the current one when none of the rows is there.
         """
         started = time.monotonic()
-        # Whole rows are written: an update of one column alone would write that column anew for
-        # every row of the fragments concerned, a second each time at 100,000 rows.
         snapshot = self.snapshot()
-        rows = snapshot.whole_rows(keys)
-        if not rows.num_rows:
+        row_of = snapshot.row_ids(keys)
+        if not row_of:
             return snapshot.version
-        data = with_vectors(rows, dict(zip(keys, vectors, strict=True)))
+        found = {key: vector for key, vector in zip(keys, vectors, strict=True) if key in row_of}
         with self._writing("writing vectors", alone=False):
-            version = self._handles.writer.merge(data)
-        self.commits.record(version, reason, {"embedded": data.num_rows}, started)
+            if self._handles.writer.is_much_of_its_pieces(list(row_of.values())):
+                version = self._handles.writer.update(vectors_of(found, self.info.dim))
+            else:
+                rows = snapshot.whole_rows(list(found))
+                version = self._handles.writer.merge(with_vectors(rows, found))
+        self.commits.record(version, reason, {"embedded": len(found)}, started)
         return version
 
     def change_model(self, to: PlannedChange, find: Find) -> Changed:

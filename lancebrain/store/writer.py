@@ -6,10 +6,11 @@ acknowledged outlives a power cut; see ``durably`` for how.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from .joining import ROW_ID_BITS, pieces_of
 from .schema import VECTOR, vector_columns
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from .connection import Connection, Table
     from .storage import Storage
+
+
+_LEAST_SHARE = 0.25
 
 
 class Writer:
@@ -56,6 +60,31 @@ class Writer:
             # Without "null" LanceDB refuses vectors that are missing; bad ones never get here.
             return int(merge.execute(rows, on_bad_vectors="null").version)
 
+    def is_much_of_its_pieces(self, row_ids: Sequence[int]) -> bool:
+        """Whether some rows are so many of those in their pieces that a column had better be
+        written anew for all of these.
+
+        Whole rows take as long for each as a column takes for seven, with what it then takes to
+        bring them into the indices.
+        """
+        pieces = {row_id >> ROW_ID_BITS for row_id in row_ids}
+        there = sum(piece.rows for piece in pieces_of(self.latest()) if piece.number in pieces)
+        return _LEAST_SHARE * there <= len(row_ids)
+
+    def update(self, columns: pa.Table) -> int:
+        """Write some columns of rows that are there, and return the new version.
+
+        Lance writes them anew for all rows of the pieces concerned. The rows stay where they are,
+        and in the indices on the other columns.
+
+        Args:
+            columns: with ``path`` and ``chunk_index``.
+        """
+        with self.durably() as table:
+            in_use = vector_columns(table.schema)[0]
+            names = [in_use if name == VECTOR else name for name in columns.column_names]
+            return write_columns(table, columns.rename_columns(names))
+
     def restore(self, version: int) -> int:
         """Make a new version that equals an old one, and return it."""
         with self.durably() as table:
@@ -82,3 +111,9 @@ class Writer:
             self._may_write()
         with self._storage.written(lambda: int(table.version)):
             yield table
+
+
+def write_columns(table: Table, columns: pa.Table) -> int:
+    """Write some columns of rows that are there, the others as they are; the new version."""
+    merge = table.merge_insert(["path", "chunk_index"]).when_matched_update_all()
+    return int(merge.execute(columns, on_bad_vectors="null").version)

@@ -26,9 +26,10 @@ from .vectors import Vector, Vectors, missing
 if TYPE_CHECKING:
     from lancebrain.config import Settings
 
-_COMMIT_ROWS = 1_000
+_COMMIT_ROWS = 4_000
+"""As many as texts are committed at a time: vectors are then written for whole pieces of the
+table, whose rows stay where they are."""
 _COMMIT_S = 15.0
-_MAINTAIN_COMMITS = 3  # rows with new vectors leave the full-text index, and search scans them
 _POLL_S = 0.25
 
 
@@ -90,7 +91,6 @@ class Backfill:
         Raises:
             EmbedderError: as :meth:`run`.
         """
-        commits = 0
         try:
             while self._lease.take():
                 snapshot = self._store.snapshot()
@@ -99,14 +99,12 @@ class Backfill:
                 rows = [row for row in lacking if row.chunk.chunk_hash not in refused]
                 if not rows:
                     self._is_done = True
-                    if commits:
+                    if self.filled:
                         self._maintain(AT_REST)
                     self._tell_refused(lacking)
                     return
                 yield from self._round(snapshot, rows)
-                commits += 1
-                if commits % _MAINTAIN_COMMITS == 0:
-                    self._maintain(WHILE_FILLING)
+                self._maintain(WHILE_FILLING)
         finally:
             self._lease.drop()
 
@@ -149,14 +147,13 @@ class Backfill:
             if snapshot.info.fingerprint != fingerprint:
                 return  # the index has another model now, or was built anew with one
             keys = [(row.path, row.chunk_index) for row in rows if row.chunk.chunk_hash in vectors]
-            now = snapshot.rows(keys)
-            found = [
-                (key, vectors[row.chunk.chunk_hash])
-                for key, row in now.items()
-                if not row.embedded and row.chunk.chunk_hash in vectors
-            ]
+            found = {
+                key: vectors[chunk_hash]
+                for key, chunk_hash in snapshot.lacking(keys).items()
+                if chunk_hash in vectors
+            }
             if found:
-                self._store.set_vectors([key for key, _ in found], np.stack([v for _, v in found]))
+                self._store.set_vectors(list(found), np.stack(list(found.values())))
                 self.filled += len(found)
 
     def _maintain(self, tolerance: Tolerance) -> None:
