@@ -76,11 +76,8 @@ def bring_up(table: Table, rows: int, share: float, gone: float) -> list[str]:
     if "text" in built:
         build_full_text(table)
     build_keys(table, [column for column in built if column != "text"])
-    names = behind(table, rows, share)
-    if not names:
-        return built
     try:
-        segments.add_rows(table, names)
+        segments.add_rows(table, behind(table, rows, share))
         is_worn = _gone_share(table) > gone
     except (OSError, RuntimeError, ValueError):
         # Of a damaged index. Built anew, it has everything; a second failure is told.

@@ -23,7 +23,7 @@ _CACHE_BYTES = 16 * 1024 * 1024
 
 
 def add_rows(table: Table, names: Collection[str]) -> None:
-    """Take all rows into some indices; a commit or two, and the handle moves there.
+    """Take all rows into some indices, in a commit or two; the handle moves there.
 
     Segments that together are no larger than what comes in are joined with it: so a row is written
     anew a few times in its life, as the number of rows doubles, and an index has few segments (as
@@ -33,6 +33,8 @@ def add_rows(table: Table, names: Collection[str]) -> None:
         table: at its newest version; the index lock is held.
         names: of indices.
     """
+    if not names:
+        return
     outside = {index.name: index.num_unindexed_rows for index in table.list_indices()}
     alike: defaultdict[int, list[str]] = defaultdict(list)
     for index in _dataset(table).describe_indices():
