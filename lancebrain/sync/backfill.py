@@ -1,8 +1,9 @@
 """Filling in vectors: of texts that were committed first, and of rows that lost theirs.
 
 Newest documents first. The model works outside the lock, about a second at a time, so that a
-single edit goes in between; a commit follows every few hundred vectors. What was embedded is
-kept however the work ends, and a text that the model fails on keeps no other from its vector.
+single edit goes in between; what it gave is committed beside its work on the next texts. What was
+embedded is kept however the work ends, and a text that the model fails on keeps no other from its
+vector.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lancebrain.errors import TextsRefusedError
 from lancebrain.store import AT_REST, WHILE_FILLING, Snapshot, Store, Tolerance
 from lancebrain.types import Progress, StoredChunk
 
+from .commits import Commits
 from .embedding import Embedding, texts_to_embed
 from .lease import Lease
 from .vectors import Vector, Vectors, missing
@@ -52,6 +54,7 @@ class Backfill:
         self._lease = Lease(store.folder)
         self._embedding = Embedding(vectors.load, vectors.embed)
         self._ahead = 0
+        self._commits = Commits()
         self._is_done = False
         self.filled = 0
 
@@ -77,7 +80,7 @@ class Backfill:
                 return
             total = self.filled + pending
             for _ in self.steps():
-                done = min(self.filled + self._ahead, total)
+                done = min(self.filled + len(self._commits.under_way) + self._ahead, total)
                 progress(Progress("embed", chunks=done, chunks_total=total))
                 if cancel.is_set():
                     return
@@ -91,21 +94,31 @@ class Backfill:
         Raises:
             EmbedderError: as :meth:`run`.
         """
+        self._commits = Commits()
         try:
             while self._lease.take():
                 snapshot = self._store.snapshot()
-                refused = self._embedding.refused
-                lacking = snapshot.unembedded(_COMMIT_ROWS + len(refused))
+                refused, under_way = self._embedding.refused, self._commits.under_way
+                limit = _COMMIT_ROWS + len(refused) + len(under_way)
+                lacking = [
+                    row
+                    for row in snapshot.unembedded(limit)
+                    if row.chunk.chunk_hash not in under_way
+                ]
                 rows = [row for row in lacking if row.chunk.chunk_hash not in refused]
-                if not rows:
+                if rows:
+                    yield from self._round(snapshot, rows)
+                elif under_way:
+                    self._commits.settle()
+                    yield
+                else:
                     self._is_done = True
                     if self.filled:
                         self._maintain(AT_REST)
                     self._tell_refused(lacking)
                     return
-                yield from self._round(snapshot, rows)
-                self._maintain(WHILE_FILLING)
         finally:
+            self._commits.close()
             self._lease.drop()
 
     def _round(self, snapshot: Snapshot, rows: list[StoredChunk]) -> Iterator[None]:
@@ -120,7 +133,9 @@ class Backfill:
                 self._ahead += len(part)
                 yield
         finally:
-            self._commit(rows, vectors, snapshot.info.fingerprint)
+            self._ahead = 0
+            fingerprint = snapshot.info.fingerprint
+            self._commits.begin(vectors, lambda: self._commit(rows, vectors, fingerprint))
         yield
 
     def _tell_refused(self, rows: list[StoredChunk]) -> None:
@@ -141,7 +156,6 @@ class Backfill:
         Args:
             fingerprint: of the model that the vectors are of.
         """
-        self._ahead = 0
         with self._store.lock(self._settings.lock_timeout_s):
             snapshot = self._store.snapshot()
             if snapshot.info.fingerprint != fingerprint:
@@ -155,6 +169,7 @@ class Backfill:
             if found:
                 self._store.set_vectors(list(found), np.stack(list(found.values())))
                 self.filled += len(found)
+        self._maintain(WHILE_FILLING)
 
     def _maintain(self, tolerance: Tolerance) -> None:
         with self._store.lock(self._settings.lock_timeout_s):
