@@ -21,8 +21,8 @@ from lancebrain.search.terms import fold, held
 from lancebrain.store import Candidate, Snapshot
 from lancebrain.types import Query
 
-_folded = lru_cache(maxsize=1_024)(fold)
-"""Of candidates: a question that is typed letter by letter has mostly the same ones."""
+_folded = lru_cache(maxsize=4_096)(fold)
+"""Of candidates: questions about a thing have mostly the same ones."""
 CANDIDATES = 100
 """Taken from each leg; more when a page beyond that is asked for."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 
 import regex
@@ -43,6 +44,8 @@ _FRONTMATTER = regex.compile(
     regex.DOTALL | regex.MULTILINE,
 )
 _GRAPHEME = regex.compile(r"\X")
+_width_of = lru_cache(maxsize=8_192)(display_width)
+"""Of a character."""
 
 
 def snippet(text: str, wanted: Sequence[str], *, width: int = WIDTH) -> str:
@@ -168,5 +171,4 @@ def _columns_before(clean: str) -> Sequence[int]:
     """The width of the text before each character, and of all of it."""
     if clean.isascii():
         return range(len(clean) + 1)
-    widths = {char: display_width(char) for char in set(clean)}
-    return [0, *accumulate(map(widths.__getitem__, clean))]
+    return [0, *accumulate(map(_width_of, clean))]

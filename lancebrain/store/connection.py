@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .memory import limit_memory
 from .reading import Reading, run
 from .schema import TABLE_NAME
+from .texts import RecentTexts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +38,7 @@ class Connection:
             metadata_cache_size_bytes=_METADATA_CACHE_BYTES,
         )
         options = dict(storage.options) or None
+        self._recent = RecentTexts()
         self._db = lancedb.connect(storage.uri, session=session, storage_options=options)
         self._reading_db = run(
             lancedb.connect_async(storage.uri, session=session, storage_options=options)
@@ -48,7 +50,7 @@ class Connection:
 
     def open_reading(self, version: int | None = None) -> Reading:
         """A new handle to read by, at the latest version or at another."""
-        return Reading(run(self._opened(version)))
+        return Reading(run(self._opened(version)), self._recent)
 
     async def _opened(self, version: int | None) -> Any:
         table = await self._reading_db.open_table(TABLE_NAME)

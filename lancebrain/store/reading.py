@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from .texts import RecentTexts, Text
+
 Columns = Sequence[str] | Mapping[str, str]
 """Names, or expressions by name."""
 
@@ -34,13 +36,15 @@ class Reading:
 
     Args:
         table: a ``lancedb.AsyncTable``.
+        recent: texts that were read of the table lately, by whatever handle.
 
     Attributes:
         version, schema: of the table.
     """
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Any, recent: RecentTexts) -> None:
         self._table = table
+        self._recent = recent
         self.version: int = run(table.version())
         self.schema: pa.Schema = run(table.schema())
 
@@ -64,12 +68,16 @@ class Reading:
         """Rows by their ids, in no defined order."""
         return run(_read(self._table.take_row_ids(row_ids).select(_selected(columns))))
 
+    def texts(self, row_ids: Sequence[int]) -> list[Text]:
+        """Path, chunk_index and text of rows, in the order of their ids."""
+        return self._recent.of(row_ids, self.take)
+
     def count(self, where: str) -> int:
         """How many rows there are."""
         return int(run(self._table.count_rows(where)))
 
     def by_full_text(self, query: Any, where: str, columns: Columns, limit: int) -> pa.Table:
-        """Best rows by BM25, which is in the column ``_score``.
+        """Best rows by BM25, which is in the column ``_score``, best first.
 
         Args:
             query: in LanceDB's terms.
@@ -88,7 +96,7 @@ class Reading:
         *,
         exact: bool,
     ) -> pa.Table:
-        """Nearest rows by cosine; the distance is in the column ``_distance``.
+        """Nearest rows by cosine, nearest first; the distance is in the column ``_distance``.
 
         Args:
             vector: (dim,) float32.

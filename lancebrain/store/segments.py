@@ -67,7 +67,8 @@ def to_merge(sizes: Sequence[int], new: float) -> int:
 def entries(table: Table, name: str) -> int:
     """The rows that a full-text index has words of: those in the table, and those that are gone
     and whose words stay until it is built anew."""
-    return sum(segment["num_docs"] for segment in _statistics(table, name))
+    # One that was built over no rows says nothing.
+    return sum(segment.get("num_docs", 0) for segment in _statistics(table, name))
 
 
 def partitions(table: Table, name: str) -> int:

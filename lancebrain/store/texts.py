@@ -1,0 +1,50 @@
+"""Texts of rows that were candidates lately: of questions about a thing, mostly the same ones."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from .schema import ROW_ID
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Text = tuple[str, int, str]
+"""Path, chunk_index and text."""
+
+_COLUMNS = ("path", "chunk_index", "text")
+_KEPT = 4_096
+"""Some megabytes."""
+
+
+class RecentTexts:
+    """Those of one table, whatever its version: Lance never gives the number of a piece of a table
+    twice, so that the id of a row is of the same text in every version that has it."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._kept: dict[int, Text] = {}
+
+    def of(
+        self, row_ids: Sequence[int], take: Callable[[list[int], Sequence[str]], pa.Table]
+    ) -> list[Text]:
+        """The texts of some rows, in their order.
+
+        Args:
+            take: reads columns of rows by their ids, in no defined order.
+        """
+        with self._guard:
+            found = {row_id: self._kept[row_id] for row_id in row_ids if row_id in self._kept}
+        lacking = [row_id for row_id in row_ids if row_id not in found]
+        if lacking:
+            rows = take(lacking, [ROW_ID, *_COLUMNS])
+            ids, *columns = (rows[name].to_pylist() for name in (ROW_ID, *_COLUMNS))
+            read = dict(zip(ids, zip(*columns, strict=True), strict=True))
+            found |= read
+            with self._guard:
+                self._kept |= read
+                for row_id in list(self._kept)[: len(self._kept) - _KEPT]:
+                    del self._kept[row_id]
+        return [found[row_id] for row_id in row_ids]
