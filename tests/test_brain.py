@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import lancebrain
 from lancebrain.brain import Brain
 from lancebrain.errors import (
     ConfigError,
+    EmbedderError,
     IndexLockedError,
     IndexMismatchError,
     IndexNotFoundError,
@@ -347,3 +351,18 @@ def test_problems_of_files_are_news_once_and_status_keeps_them(brain: Brain, not
     brain.sync()
     assert brain.sync().problems == ()
     assert [problem.path for problem in brain.status().problems] == ["notes/huge.md"]
+
+
+def test_a_model_that_was_given_is_held_to_its_promises(tmp_path: Path, notes: Path) -> None:
+    from lancebrain.brain import open as open_brain
+
+    class Lengthy(StandIn):
+        def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            return 2 * super().embed_passages(texts)
+
+    given = {"embedder": Lengthy(), "sources": [Source("notes", notes)]}
+    with open_brain(tmp_path / "a", **given) as brain, pytest.raises(EmbedderError, match="length"):
+        brain.sync()
+    given["embedder"] = object()
+    with open_brain(tmp_path / "b", **given) as brain, pytest.raises(EmbedderError, match="lacks"):
+        brain.sync()

@@ -189,6 +189,29 @@ def test_a_model_that_was_chosen_while_it_learned_anew_stays_chosen(
 
 
 @pytest.mark.slow
+def test_a_model_that_cannot_learn_anew_goes_on_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "notes"
+    write_tree(root, {f"{name}.md": f"{text}\n" for name, text in notes(20).items()})
+
+    def lost(*_: Any, **__: Any) -> PlannedChange:
+        raise EmbedderError("What it learns by is not installed.")
+
+    with open_brain(tmp_path / "index", model="lsa:8") as brain:
+        brain.sync([root])
+        brain.sync()
+        monkeypatch.setattr(learning, "MOST_DRIFT", -1.0)
+        monkeypatch.setattr(learning, "learned", lost)
+        (root / "more.md").write_text("More of it.\n")
+        report = brain.sync()
+        assert report.added == 1
+        assert [one.code for one in report.problems] == ["model-unavailable"]
+        assert "not installed" in report.problems[0].message
+        assert brain.status().pending == 0
+
+
+@pytest.mark.slow
 def test_an_index_learns_from_its_notes_and_again_when_they_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from lancebrain.brain import open as open_brain
 from lancebrain.errors import EmbedderError, IndexMismatchError
@@ -83,6 +85,23 @@ def test_now_switches_first_and_fills_in_afterwards(configured: Run) -> None:
     assert (change["done"], change["embedded"], change["pending"]) == (True, 12, 0)
     reasons = [entry["reason"] for entry in configured("history", "--json").json]
     assert reasons.index("backfill") < reasons.index("migrate")
+
+
+def test_what_is_switched_to_at_once_tells_of_the_texts_it_fails_on(
+    configured: Run, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed = StandIn.embed_passages
+
+    def fail(self: StandIn, texts: Sequence[str]) -> NDArray[np.float32]:
+        if any("Word7" in text for text in texts):
+            raise EmbedderError("No cheese.")
+        return embed(self, texts)
+
+    with open_brain(config_file=config) as brain:
+        monkeypatch.setattr(StandIn, "embed_passages", fail)
+        change = brain.use_model(OTHER, now=True)
+    assert (change.done, change.model, change.pending) == (True, OTHER, 1)
+    assert [(one.path, one.code) for one in change.problems] == [("notes/7.md", "text-refused")]
 
 
 def test_a_configuration_that_names_another_model_is_told_what_to_do(

@@ -237,13 +237,18 @@ def test_hybrid_search_without_a_model_says_that_only_keywords_were_searched(she
     assert any("keywords" in note for note in answer.notes)
 
 
-def test_a_model_that_fails_is_an_error_not_an_empty_answer(shelf: Index) -> None:
+def test_a_question_that_the_model_fails_on_is_answered_by_words_which_it_says(
+    shelf: Index,
+) -> None:
     class Failing(StandIn):
         def embed_query(self, text: str) -> np.ndarray:
-            raise EmbedderError("no")
+            raise EmbedderError("It choked.")
 
-    with pytest.raises(EmbedderError):
-        search(shelf.store.snapshot(), Query("ribbon"), Failing())
+    answer = search(shelf.store.snapshot(), Query("ribbon"), Failing())
+    assert answer.hits[0].path == "notes/printers.md"
+    assert "It choked. Only keywords were searched." in answer.notes
+    with pytest.raises(EmbedderError, match="choked"):
+        search(shelf.store.snapshot(), Query("ribbon", "vector"), Failing())
 
 
 def test_a_language_that_the_model_does_not_speak_is_noted(shelf: Index) -> None:

@@ -394,14 +394,19 @@ def test_a_watcher_that_hears_its_canary_but_no_change_is_found_out(
     asyncio.run(play())
 
 
-def test_a_model_that_fails_is_told_and_tried_again(notes: Notes) -> None:
+def test_a_text_that_the_model_fails_on_is_told_once_and_tried_again(notes: Notes) -> None:
     notes.with_settings(look_interval_s=0.2)
 
     async def play() -> None:
         async with followed(notes) as live:
             notes.embedder.fail_on = "Poison"
             notes.write({"v.md": "Poison.\n"})
-            await live.until(lambda: bool(live.errors))
+            await live.until(lambda: notes.embedder.failures > 5)
+            told = [problem for report in live.reports for problem in report.problems]
+            assert [(problem.path, problem.code) for problem in told] == [
+                ("notes/v.md", "text-refused")
+            ]
+            assert live.errors == []  # the files are followed
             assert notes.text("notes/v.md") == "Poison.\n"
             notes.embedder.fail_on = None
             await live.until(lambda: notes.store.snapshot().pending() == 0)

@@ -115,7 +115,7 @@ class Access:
         name = self.model_of_new_index
         if not isinstance(where, Path):
             reject_learning(name, where)
-        model = self._given or embedder_spec(name, self.options(index=folder))
+        model = self._given_model() or embedder_spec(name, self.options(index=folder))
         return Store.create(where, model=name, fingerprint=model.fingerprint, dim=model.dim)
 
     @property
@@ -228,7 +228,7 @@ class Access:
     def _load_model(self, info: StoreInfo | PlannedChange) -> Embedder:
         from lancebrain.embedders import load_embedder
 
-        embedder = self._given
+        embedder = self._given_model()
         if embedder is None or embedder.name != info.model:
             embedder = load_embedder(info.model, self.options(fingerprint=info.fingerprint))
         if embedder.fingerprint != info.fingerprint:
@@ -242,6 +242,18 @@ class Access:
             del self._loaded[next(iter(self._loaded))]
         self._loaded[info.fingerprint] = embedder
         return embedder
+
+    def _given_model(self) -> Embedder | None:
+        """The loaded model that is to be used in place of the configured one, if there is one.
+
+        Raises:
+            EmbedderError: it is no model.
+        """
+        if self._given is None:
+            return None
+        from lancebrain.embedders.custom import checked
+
+        return checked(self.settings.model, self._given)
 
     def engine(self, **other_settings: object) -> Engine:
         """What syncs the index; the same one while the settings are.

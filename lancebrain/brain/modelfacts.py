@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lancebrain.types import Problem
+
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
@@ -67,6 +69,7 @@ class ModelChange:
         embedded: texts that were given to it.
         pending: chunks without a vector now.
         version: of the index.
+        problems: what keeps chunks from their vector.
     """
 
     before: str
@@ -76,3 +79,4 @@ class ModelChange:
     pending: int
     version: int
     seconds: float
+    problems: tuple[Problem, ...] = ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lancebrain.brain.modelfacts import ModelChange, ModelEntry, ModelState
 from lancebrain.errors import EmbedderError, IndexNotFoundError, UsageError
-from lancebrain.types import Progress
+from lancebrain.types import Problem, Progress
 
 if TYPE_CHECKING:
     from lancebrain.brain.access import Access
@@ -119,6 +119,7 @@ class Models:
         before = store.snapshot().info
         planned = self._planned(store, name)
         embedded = 0
+        problems: tuple[Problem, ...] = ()
         if planned.fingerprint != before.fingerprint:
             self._access.embedder_of(planned)  # if it cannot be had, nothing is changed
             plan_change(store, planned, lock_timeout_s=timeout_s)
@@ -126,7 +127,7 @@ class Models:
             engine = self._access.engine()
             if now:
                 switch_now(store, planned, lock_timeout_s=timeout_s)
-                embedded = engine.backfill(progress=progress, cancel=cancel)
+                embedded, problems = engine.fill(progress=progress, cancel=cancel)
             else:
                 try:
                     embedded = engine.migrate(progress=progress, cancel=cancel).embedded
@@ -146,6 +147,7 @@ class Models:
             pending=snapshot.pending(),
             version=snapshot.version,
             seconds=time.monotonic() - started,
+            problems=problems,
         )
 
     def keep_model(self) -> str:

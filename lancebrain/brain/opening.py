@@ -39,7 +39,7 @@ def open(
     from lancebrain.config import load_settings
 
     if embedder is not None:
-        settings["model"] = embedder.name
+        settings["model"] = getattr(embedder, "name", type(embedder).__name__)
 
     def load() -> Settings:
         return load_settings(index=index, config_file=config_file, overrides=settings)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from lancebrain.cli.render import print_problems
 from lancebrain.cli.text import one_line, plural
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def print_change(front: Front, change: ModelChange) -> None:
     front.out.print(Text.assemble((one_line(what), "bold"), (details, "dim")), soft_wrap=True)
     if change.pending:
         front.remark(f"{plural(change.pending, 'chunk')} cannot be found by meaning yet.")
+    print_problems(front, change.problems, every=True)
 
 
 def print_costs(

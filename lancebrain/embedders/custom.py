@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,21 @@ def load_custom(name: str) -> Embedder:
     """
     factory = _factory(name)
     try:
-        engine = factory()
+        engine: object = factory()
     except Exception as error:
         raise EmbedderError(f"The model {name!r} failed to load: {error!r}.") from error
+    return checked(name, engine)
+
+
+def checked(name: str, engine: object) -> Embedder:
+    """An engine that keeps its promises, or says so.
+
+    Args:
+        name: what the configuration calls it.
+
+    Raises:
+        EmbedderError: it is not an embedder.
+    """
     lacking = [
         what
         for what in ("fingerprint", "dim", "embed_passages", "embed_query")
@@ -39,7 +52,7 @@ def load_custom(name: str) -> Embedder:
             hint="See lancebrain.embedders.base.Embedder for what an engine must give.",
         )
     try:
-        return Checked(name, engine)
+        return Checked(name, cast("Embedder", engine))
     except (TypeError, ValueError) as error:
         raise EmbedderError(f"The model {name!r} does not say what it is: {error}.") from error
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from lancebrain.embedders import Embedder
-from lancebrain.errors import ModelUnavailableError
+from lancebrain.errors import EmbedderError
 from lancebrain.search import legs
 from lancebrain.search.folding import Ranked
 from lancebrain.search.fusion import fuse
@@ -62,7 +62,7 @@ def rank(
     if query.mode != "keyword" and embedder is not None:
         try:
             by_vector = legs.by_vector(snapshot, question, embedder, query.filter, limit)
-        except ModelUnavailableError as error:
+        except EmbedderError as error:
             if query.mode == "vector":
                 raise
             notes.append(f"{error} Only keywords were searched.")

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lancebrain.errors import TextsRefusedError
+from lancebrain.errors import EmbedderError, TextsRefusedError
 from lancebrain.store import AT_REST, WHILE_FILLING, Snapshot, Store, Tolerance
-from lancebrain.types import Progress, StoredChunk
+from lancebrain.types import Problem, Progress, StoredChunk
 
 from .commits import Commits
 from .embedding import Embedding, texts_to_embed
@@ -33,6 +33,7 @@ _COMMIT_ROWS = 4_000
 table, whose rows stay where they are."""
 _COMMIT_S = 15.0
 _POLL_S = 0.25
+_WAITING = "Texts are taken in, and get their vectors by a later sync."
 
 
 class Backfill:
@@ -176,3 +177,10 @@ class Backfill:
             keep = timedelta(days=self._settings.keep_versions_days)
             if self._store.needs_maintenance(keep_versions=keep, tolerance=tolerance):
                 self._store.maintain(keep_versions=keep, only_due=True, tolerance=tolerance)
+
+
+def waiting(error: EmbedderError) -> Problem:
+    """What is told of texts that got no vector."""
+    if isinstance(error, TextsRefusedError):
+        return Problem(error.path, "text-refused", error.message)
+    return Problem("", "model-unavailable", f"{error} {_WAITING}")

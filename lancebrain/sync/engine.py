@@ -15,6 +15,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from lancebrain.errors import (
+    EmbedderError,
     IndexMismatchError,
     LancebrainError,
     ModelUnavailableError,
@@ -26,7 +27,7 @@ from lancebrain.types import Problem, Progress, SourceFile, SyncReport
 
 from .ahead import Ahead
 from .automatic import Advice, settle
-from .backfill import Backfill
+from .backfill import Backfill, waiting
 from .collector import Change
 from .known import KnownDocuments
 from .learning import learn_again
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 _AGAIN_S = 1.0
 """After so long, storage that did not answer is asked again."""
-_WAITING = "Texts are taken in, and get their vectors by a later sync."
+_KEEPS_MODEL = "The model that the index has stays."
 
 
 class Engine:
@@ -122,16 +123,8 @@ class Engine:
         waits: tuple[Problem, ...] = ()
         embedded_before = run.embedded
         if fill and not dry_run and not cancel.is_set() and (paths is None or run.text_first):
-            if self._learn_again():
-                run.embedded += self.migrate(progress=progress, cancel=cancel).embedded
-            backfill = Backfill(self.store, self.settings, self._vectors)
-            try:
-                backfill.run(progress or _ignore, cancel)
-            except ModelUnavailableError as error:
-                waits = (Problem("", "model-unavailable", f"{error} {_WAITING}"),)
-            except TextsRefusedError as error:
-                waits = (Problem(error.path, "text-refused", error.message),)
-            run.embedded += backfill.embedded
+            embedded, waits = self.fill(progress=progress, cancel=cancel)
+            run.embedded += embedded
         if run.committed:
             self.maintain()
         report = run.report()
@@ -202,6 +195,36 @@ class Engine:
         left_out = self.store.forgotten.matcher()
         found = look(self.settings, known, self._clock, scope=paths, left_out=left_out)
         return found.changed
+
+    def fill(
+        self,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> tuple[int, tuple[Problem, ...]]:
+        """Give vectors to what lacks one, as far as the model can.
+
+        Returns:
+            How many texts were embedded, and what keeps others from their vector.
+
+        Raises:
+            EmbedderError: the model failed on all texts; what it gave before is in the table.
+            IndexLockedError: another process held the lock for longer than the settings allow.
+        """
+        embedded = 0
+        problems: list[Problem] = []
+        try:
+            if self._learn_again():
+                embedded = self.migrate(progress=progress, cancel=cancel).embedded
+        except EmbedderError as error:
+            # What it has learned so far goes on being of use.
+            problems.append(Problem("", "model-unavailable", f"{error} {_KEEPS_MODEL}"))
+        backfill = Backfill(self.store, self.settings, self._vectors)
+        try:
+            backfill.run(progress or _ignore, cancel or threading.Event())
+        except (ModelUnavailableError, TextsRefusedError) as error:
+            problems.append(waiting(error))
+        return embedded + backfill.embedded, tuple(problems)
 
     def backfill(
         self,

@@ -14,10 +14,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lancebrain.errors import IndexLockedError, LancebrainError
+from lancebrain.errors import EmbedderError, IndexLockedError, LancebrainError
 from lancebrain.store import TINY_PIECES
-from lancebrain.types import SyncReport
+from lancebrain.types import Problem, SyncReport
 
+from .backfill import waiting
 from .collector import Change
 from .dirty import Dirty
 from .events import Hints
@@ -91,6 +92,7 @@ class Worker:
         self._maintains = False
         self._commits = 0
         self._has_failed = False
+        self._told: Problem | None = None
         self._considers_model = True
         self._loading: asyncio.Task[None] | None = None
         self._checking: asyncio.Task[None] | None = None
@@ -186,12 +188,23 @@ class Worker:
                 await self._wait()
         except IndexLockedError:
             self._next_look = time.monotonic() + _LOCKED_PAUSE_S
+        except EmbedderError as error:
+            # What lacks a vector is found by its words, and the files are followed.
+            self._lacks_vectors = False
+            self._tell(waiting(error))
         except LancebrainError as error:
             # What was taken up is not lost: a full look comes, and finds it again.
             self._lacks_vectors = False
             self._has_failed = True
             self._next_look = time.monotonic() + self._look_interval_s
             self._on_error(error)
+
+    def _tell(self, problem: Problem) -> None:
+        """Report a problem, once as long as it stays."""
+        if problem != self._told:
+            self._told = problem
+            version = self._engine.store.snapshot().version
+            self._on_report(SyncReport(version, problems=(problem,)))
 
     def _rests_for(self, seconds: float) -> bool:
         return time.monotonic() - self._last_change > seconds
