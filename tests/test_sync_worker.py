@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from lancebrain.errors import LancebrainError, StoreError
-from lancebrain.sync import Engine, following, watcher
+from lancebrain.sync import Engine, embedding, following, run, watcher
 from lancebrain.sync.dirty import Dirty, Taken
 from lancebrain.sync.watchstate import WatchRecord
 from lancebrain.sync.worker import Worker
@@ -29,6 +29,15 @@ from tests.trees import write_tree
 PATIENCE_S = 20.0
 
 
+class Times:
+    """How often something was called."""
+
+    count = 0
+
+    def put(self) -> None:
+        self.count += 1
+
+
 class Live:
     """A worker that follows, and what it said."""
 
@@ -36,12 +45,14 @@ class Live:
         self.notes = notes
         self.reports: list[SyncReport] = []
         self.errors: list[LancebrainError] = []
+        self.gave_way = Times()
         self.engine = Engine(notes.store, notes.settings, lambda: notes.embedder)
         self.worker = Worker(
             self.engine,
             reload=lambda: self.notes.settings,
             on_report=self.reports.append,
             on_error=self.errors.append,
+            give_way=self.gave_way.put,
         )
 
     async def until(self, holds: Callable[[], bool]) -> None:
@@ -452,3 +463,28 @@ def test_reports_come_without_an_event_loop_until_it_is_stopped(notes: Notes) ->
     stop.set()
     assert list(reports) == []
     assert WatchRecord(notes.settings.index).read() is None
+
+
+def test_a_bulk_gives_way_to_questions_again_and_again_and_a_single_edit_does_not(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "_GROUP_PATHS", 10)
+    monkeypatch.setattr(embedding, "_MAX_PART", 20)
+    notes.with_settings(look_interval_s=600)
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            await live.equals_the_disk()
+            await live.until(lambda: live.worker._loading is not None)  # nothing else is to do
+            before = live.gave_way.count
+            notes.write({"v.md": "One edit.\n"})
+            await live.finds("notes/v.md", "One edit")
+            await live.worker.settle()
+            assert live.gave_way.count == before
+            notes.write({f"bulk/{n}.md": f"Note {n}.\n" for n in range(run.SMALL + 50)})
+            await live.equals_the_disk()
+            await live.until(lambda: notes.store.snapshot().pending() == 0)
+            groups, parts = (run.SMALL + 50) // 10, run.SMALL // 20
+            assert live.gave_way.count - before >= groups + parts - 2
+
+    asyncio.run(play())

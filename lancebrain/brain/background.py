@@ -61,12 +61,14 @@ def worker_of(
     *,
     on_report: Callable[[SyncReport], None],
     on_error: Callable[[LancebrainError], None],
+    give_way: Callable[[], None],
 ) -> Worker:
     """What follows the files of an index that exists; run it on the event loop that made it.
 
     Args:
         on_report: is told of every sync that had something to do.
         on_error: is told what kept a sync from being done.
+        give_way: waits while something more urgent is done; called often while much is taken in.
 
     Raises:
         IndexNotFoundError, StoreError: the index cannot be opened.
@@ -79,7 +81,13 @@ def worker_of(
         access.reload()
         return access.settings
 
-    return Worker(access.own_engine(), reload=settings_now, on_report=on_report, on_error=on_error)
+    return Worker(
+        access.own_engine(),
+        reload=settings_now,
+        on_report=on_report,
+        on_error=on_error,
+        give_way=give_way,
+    )
 
 
 def is_read_only(brain: Brain) -> bool:

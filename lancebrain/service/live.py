@@ -23,6 +23,7 @@ from lancebrain.errors import (
     ModelUnavailableError,
     StoreError,
 )
+from lancebrain.service.courtesy import Courtesy
 
 if TYPE_CHECKING:
     from lancebrain.brain import Brain, Worker
@@ -85,6 +86,7 @@ class Live:
         self._model_ready = anyio.Event()
         self._lagging = anyio.Event()
         self._questions = anyio.CapacityLimiter(_QUESTIONS)
+        self._courtesy = Courtesy()
         self._changes = anyio.CapacityLimiter(1)
 
     async def run(self) -> None:
@@ -178,8 +180,13 @@ class Live:
 
     async def ask(self, question: Callable[..., _T], *arguments: object) -> _T:
         """Compute something in a thread; several at a time, and left alone when cancelled."""
+
+        def answer() -> _T:
+            with self._courtesy.asking():
+                return question(*arguments)
+
         return await anyio.to_thread.run_sync(
-            partial(question, *arguments), limiter=self._questions, abandon_on_cancel=True
+            answer, limiter=self._questions, abandon_on_cancel=True
         )
 
     async def change(self, work: Callable[..., _T], *arguments: object) -> _T:
@@ -254,7 +261,13 @@ class Live:
                         self._follow = False
                         return None
                     return await self._aside(
-                        partial(worker_of, brain, on_report=self._done, on_error=self._failed)
+                        partial(
+                            worker_of,
+                            brain,
+                            on_report=self._done,
+                            on_error=self._failed,
+                            give_way=self._courtesy.give_way,
+                        )
                     )
             except LancebrainError as error:
                 self.last_error = error

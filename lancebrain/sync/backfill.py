@@ -1,7 +1,7 @@
 """Filling in vectors: of texts that were committed first, and of rows that lost theirs.
 
-Newest documents first. The model works outside the lock, about a second at a time, so that a
-single edit goes in between; what it gave is committed beside its work on the next texts. What was
+Newest documents first. The model works outside the lock, a fraction of a second at a time, so that
+a single edit goes in between; what it gave is committed beside its work on the next texts. What was
 embedded is kept however the work ends, and a text that the model fails on keeps no other from its
 vector.
 """
@@ -88,7 +88,7 @@ class Backfill:
             cancel.wait(_POLL_S)
 
     def steps(self) -> Iterator[None]:
-        """Fill in; a step is about a second of embedding, or a commit.
+        """Fill in; a step is a fraction of a second of embedding, or a commit.
 
         It ends when nothing is lacking or another process is at it. Closing it early is safe.
 

@@ -1,4 +1,4 @@
-"""Texts → vectors, about a second of the model's time at a time.
+"""Texts → vectors, a fraction of a second of the model's time at a time.
 
 Whoever fills in vectors calls this: the backlog of an index, and a change of its model. Texts of
 about the same length go together, as most models pad the texts of a call to the longest.
@@ -16,7 +16,8 @@ from lancebrain.types import StoredChunk
 
 from .vectors import Vector
 
-_PART_S = 1.0
+_PART_S = 0.25
+"""Questions wait for no more than this; parts of a second are no quicker."""
 _FIRST_PART = 8
 _LEAST_PART = 2
 _MAX_PART = 512

@@ -242,7 +242,7 @@ class Engine:
         return backfill.embedded
 
     def backfill_steps(self) -> Iterator[None]:
-        """The same, a step of about a second at a time; ends when nothing is lacking."""
+        """The same in steps of a fraction of a second; ends when nothing is lacking."""
         return Backfill(self.store, self.settings, self._vectors).steps()
 
     def migrate(
@@ -262,7 +262,7 @@ class Engine:
         return migration
 
     def migration_steps(self) -> Iterator[None]:
-        """The same, a step of about a second at a time; ends when there is nothing to do."""
+        """The same in steps of a fraction of a second; ends when there is nothing to do."""
         return Migration(self.store, self.settings, self._planned).steps()
 
     def settle_model(self) -> Advice | None:

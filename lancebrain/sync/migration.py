@@ -82,7 +82,7 @@ class Migration:
                 cancel.wait(_POLL_S)
 
     def steps(self) -> Iterator[None]:
-        """The same in steps of about a second; the last one switches.
+        """The same in steps of a fraction of a second; the last one switches.
 
         It ends when there is nothing to do, or when another process is at it. Closing it early is
         safe.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from lancebrain.errors import EmbedderError, IndexLockedError, LancebrainError
 from lancebrain.store import TINY_PIECES
-from lancebrain.types import Problem, SyncReport
+from lancebrain.types import Problem, Progress, SyncReport
 
 from .backfill import waiting
 from .collector import Change
@@ -67,11 +67,13 @@ class Worker:
         reload: Callable[[], Settings] | None = None,
         on_report: Callable[[SyncReport], None] | None = None,
         on_error: Callable[[LancebrainError], None] | None = None,
+        give_way: Callable[[], None] | None = None,
     ) -> None:
         self._engine = engine
         self._reload = reload or (lambda: engine.settings)
         self._on_report = on_report or _ignore
         self._on_error = on_error or _ignore
+        self._give_way = give_way or (lambda: None)
         self._dirty = Dirty(engine.knows)
         self._following = Following(engine.settings, self._hear)
         self._record = WatchRecord(engine.store.folder)
@@ -223,7 +225,8 @@ class Worker:
     async def _look_at_dirty(self) -> None:
         taken = self._dirty.take(_PART)
         marked = 0 if self._dirty or self._dirty.everything else self._dirty.marked
-        run = self._engine.run(Wanted(scope=taken.paths, seen_gone=taken.gone))
+        wanted = Wanted(scope=taken.paths, seen_gone=taken.gone)
+        run = self._engine.run(wanted, progress=self._between_groups)
         await self._finish(run, marked, is_full=False)
 
     async def _look_at_everything(self) -> None:
@@ -233,7 +236,9 @@ class Worker:
         settings = await asyncio.to_thread(self._reload)
         self._engine.settings = self._following.settings = settings
         found: list[Change] = []
-        run = self._engine.run(Wanted(seen_gone=gone), on_change=found.append)
+        run = self._engine.run(
+            Wanted(seen_gone=gone), on_change=found.append, progress=self._between_groups
+        )
         started = time.monotonic()
         await self._finish(run, marked, is_full=True)
         self.looked_at = datetime.now(UTC)
@@ -283,7 +288,7 @@ class Worker:
         self._depth += 1
         try:
             started = time.monotonic()
-            while not self._stopping and await asyncio.to_thread(_next, steps):
+            while not self._stopping and await asyncio.to_thread(_next, steps, self._give_way):
                 while self._dirty and self._depth <= _NESTED and not self._stopping:
                     await self._look_at_dirty()
                 if rests:
@@ -294,6 +299,10 @@ class Worker:
         finally:
             self._depth -= 1
             await asyncio.to_thread(_close, steps)
+
+    def _between_groups(self, progress: Progress) -> None:
+        if progress.files < progress.files_total:  # a single edit goes through
+            self._give_way()
 
     async def _rest(self, seconds: float) -> None:
         """Wait; what comes in ends it."""
@@ -315,8 +324,10 @@ class Worker:
             self.mark(hints.paths, hints.gone)
 
 
-def _next(steps: Iterator[None]) -> bool:
+def _next(steps: Iterator[None], give_way: Callable[[], None] | None = None) -> bool:
     """Take one step; False when there was none left."""
+    if give_way is not None:
+        give_way()
     return next(steps, _END) is not _END
 
 
