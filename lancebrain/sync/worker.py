@@ -288,9 +288,10 @@ class Worker:
         self._depth += 1
         try:
             started = time.monotonic()
-            while not self._stopping and await asyncio.to_thread(_next, steps, self._give_way):
+            while not self._stopping and await asyncio.to_thread(_next, steps):
                 while self._dirty and self._depth <= _NESTED and not self._stopping:
                     await self._look_at_dirty()
+                await asyncio.to_thread(self._give_way)
                 if rests:
                     await self._rest(time.monotonic() - started)
                     if self._dirty.everything or time.monotonic() >= self._next_look:
@@ -324,10 +325,8 @@ class Worker:
             self.mark(hints.paths, hints.gone)
 
 
-def _next(steps: Iterator[None], give_way: Callable[[], None] | None = None) -> bool:
+def _next(steps: Iterator[None]) -> bool:
     """Take one step; False when there was none left."""
-    if give_way is not None:
-        give_way()
     return next(steps, _END) is not _END
 
 
