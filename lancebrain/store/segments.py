@@ -25,9 +25,9 @@ _CACHE_BYTES = 16 * 1024 * 1024
 def add_rows(table: Table, names: Collection[str]) -> None:
     """Take all rows into some indices, in a commit or two; the handle moves there.
 
-    Segments that together are no larger than what comes in are joined with it: so a row is written
-    anew a few times in its life, as the number of rows doubles, and an index has few segments (as
-    in log-structured merge trees).
+    Segments of no more rows than come in are joined with them: so a row is written anew a few times
+    in its life, as the number of rows doubles, and an index has few segments (as in log-structured
+    merge trees).
 
     Args:
         table: at its newest version; the index lock is held.
@@ -35,31 +35,30 @@ def add_rows(table: Table, names: Collection[str]) -> None:
     """
     if not names:
         return
-    outside = {index.name: index.num_unindexed_rows for index in table.list_indices()}
     alike: defaultdict[int, list[str]] = defaultdict(list)
-    for index in _dataset(table).describe_indices():
-        if index.name in names and outside[index.name]:
-            sizes = [segment.size_bytes or 0 for segment in index.segments]
-            share = outside[index.name] / max(index.num_rows_indexed, 1)
-            alike[to_merge(sizes, share * sum(sizes))].append(index.name)
+    for name in names:
+        about = _statistics(table, name)
+        if about["num_unindexed_rows"]:
+            rows = about["num_indexed_rows_per_delta"]
+            alike[to_merge(rows, about["num_unindexed_rows"])].append(name)
     for count, some in alike.items():
         give_back()
         _dataset(table).optimize.optimize_indices(num_indices_to_merge=count, index_names=some)
         table.checkout_latest()
 
 
-def to_merge(sizes: Sequence[int], new: float) -> int:
+def to_merge(rows: Sequence[int], new: int) -> int:
     """How many of the newest segments are to be joined with new rows.
 
     Args:
-        sizes: of the segments, the oldest first.
-        new: the size of the new rows.
+        rows: of the segments, the oldest first.
+        new: how many rows are new.
     """
     count = 0
-    for size in reversed(sizes):
-        if size > new:
+    for some in reversed(rows):
+        if some > new:
             break
-        new += size
+        new += some
         count += 1
     return count
 
@@ -68,16 +67,16 @@ def entries(table: Table, name: str) -> int:
     """The rows that a full-text index has words of: those in the table, and those that are gone
     and whose words stay until it is built anew."""
     # One that was built over no rows says nothing.
-    return sum(segment.get("num_docs", 0) for segment in _statistics(table, name))
+    return sum(one.get("num_docs", 0) for one in _statistics(table, name)["indices"])
 
 
 def partitions(table: Table, name: str) -> int:
     """The most partitions that a segment of a vector index has."""
-    return max(int(segment["num_partitions"]) for segment in _statistics(table, name))
+    return max(int(one["num_partitions"]) for one in _statistics(table, name)["indices"])
 
 
-def _statistics(table: Table, name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = _dataset(table).stats.index_stats(name)["indices"]
+def _statistics(table: Table, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = _dataset(table).stats.index_stats(name)
     return found
 
 
