@@ -326,7 +326,7 @@ def test_at_once_means_words_alone_for_what_has_no_vector_yet(changing: Changing
     with changing.store.lock(5):
         switch(changing.store, changing.planned)
     assert changing.store.snapshot().pending() == MANY
-    assert changing.engine().backfill() == MANY
+    assert changing.engine().fill()[0] == MANY
     changing.assert_has(changing.new)
 
 

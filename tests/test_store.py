@@ -144,7 +144,7 @@ def test_removed_rows_are_invisible_everywhere(store: Store) -> None:
         assert list(snapshot.documents(["n/gone.md"])) == []
         assert list(snapshot.chunks(["n/gone.md", "n/stays.md"])) == ["n/stays.md"]
         assert list(snapshot.rows([*gone, *kept])) == kept
-        assert snapshot.located([*gone, *kept]) == {kept[0]: Location(0, 1, 1)}
+        assert snapshot.passages([*gone, *kept]).places == {kept[0]: Location(0, 1, 1)}
         assert (snapshot.document_count(), snapshot.chunk_count(), snapshot.pending()) == (1, 1, 0)
         hashes = [chunk(text).chunk_hash for text in ("alpha one", "alpha three", "beta")]
         assert list(snapshot.vectors(hashes)) == [hashes[1]]
@@ -290,7 +290,7 @@ def test_another_schema_or_chunking_is_refused_with_the_way_out(
 def test_ranks_and_lines_are_those_of_the_file(store: Store) -> None:
     texts = ["one\ntwo\n", "three\n", "four ", "still four\r\n\r\n", "six"]
     put(store, {"n/a.md": texts, "n/b.md": ["only"]})
-    located = store.snapshot().located([("n/a.md", rank * STEP) for rank in range(5)])
+    located = store.snapshot().passages([("n/a.md", rank * STEP) for rank in range(5)]).places
     assert [located["n/a.md", rank * STEP] for rank in range(5)] == [
         Location(0, 1, 2),
         Location(1, 3, 3),
@@ -298,9 +298,9 @@ def test_ranks_and_lines_are_those_of_the_file(store: Store) -> None:
         Location(3, 4, 5),
         Location(4, 6, 6),
     ]
-    assert store.snapshot().located([("n/b.md", 0)]) == {("n/b.md", 0): Location(0, 1, 1)}
-    assert store.snapshot().located([]) == {}
-    assert store.snapshot().located([("n/x.md", 0)]) == {}
+    assert store.snapshot().passages([("n/b.md", 0)]).places == {("n/b.md", 0): Location(0, 1, 1)}
+    assert store.snapshot().passages([]).places == {}
+    assert store.snapshot().passages([("n/x.md", 0)]).places == {}
 
 
 def test_lines_of_a_log_are_those_that_its_turns_take(store: Store) -> None:
@@ -310,7 +310,7 @@ def test_lines_of_a_log_are_those_that_its_turns_take(store: Store) -> None:
         turn = chunk(text, role="user", line_count=lines)
         rows.chunk(state("n/log.jsonl"), rank * STEP, turn, None, NOW, NOW)
     commit(store, rows)
-    located = store.snapshot().located([("n/log.jsonl", rank * STEP) for rank in range(4)])
+    located = store.snapshot().passages([("n/log.jsonl", rank * STEP) for rank in range(4)]).places
     lines = [(place.line_start, place.line_end) for place in located.values()]
     assert sorted(lines) == [(1, 1), (2, 2), (2, 4), (5, 5)]
 
@@ -321,7 +321,7 @@ def test_a_document_of_many_chunks_is_located_quickly(store: Store) -> None:
     snapshot = store.snapshot()
     keys = [("n/log.txt", rank * STEP) for rank in (0, count // 2, count - 1)]
     started = time.perf_counter()
-    located = snapshot.located(keys)
+    located = snapshot.passages(keys).places
     seconds = time.perf_counter() - started
     assert [located[key] for key in keys] == [
         Location(rank, rank + 1, rank + 1) for rank in (0, count // 2, count - 1)
@@ -338,7 +338,7 @@ def test_many_keys_paths_and_hashes_can_be_asked_for_at_once(store: Store) -> No
     assert len(snapshot.stats(paths[:1_100])) == 1_100
     assert len(snapshot.chunks(paths)) == 1_200
     assert len(snapshot.rows([(path, 0) for path in paths])) == 1_200
-    assert len(snapshot.located([(path, 0) for path in paths])) == 1_200
+    assert len(snapshot.passages([(path, 0) for path in paths]).places) == 1_200
     hashes = [chunk(f"text {path}").chunk_hash for path in paths]
     vectors = snapshot.vectors(hashes)
     assert np.allclose(vectors[hashes[7]], vector_of(f"text {paths[7]}"))

@@ -67,7 +67,7 @@ def test_a_path_matches_itself_alone(hostile: Store, path: str) -> None:
     assert list(snapshot.documents([path])) == [path]
     assert list(snapshot.chunks([path])) == [path]
     assert list(snapshot.rows([(path, 0)])) == [(path, 0)]
-    assert list(snapshot.located([(path, 0)])) == [(path, 0)]
+    assert list(snapshot.passages([(path, 0)]).places) == [(path, 0)]
 
 
 def test_a_name_that_no_row_can_hold_matches_nothing(hostile: Store) -> None:

@@ -224,6 +224,6 @@ def test_a_lagging_index_is_caught_up_without_rewriting_the_rows(store: Store) -
     data = set((store.folder / "chunks.lance" / "data").iterdir())
     with store.lock(1):
         report = store.maintain(only_due=True)
-    assert report.rebuilt == ()
+    assert report.rebuilt == ("text",)  # the index was of no rows
     assert set((store.folder / "chunks.lance" / "data").iterdir()) == data
     assert not store.needs_maintenance()

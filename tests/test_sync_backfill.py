@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lancebrain.errors import EmbedderError, IndexMismatchError
+from lancebrain.errors import EmbedderError, IndexMismatchError, StoreError
 from lancebrain.store import Store
-from lancebrain.sync import Engine, embedding, run
+from lancebrain.sync import Engine, backfill, embedding, run
 from lancebrain.sync.lease import Lease
 from lancebrain.types import Filter, Progress
 from tests.health import assert_healthy
@@ -176,7 +176,7 @@ def test_two_processes_do_not_embed_the_same_texts(notes: Notes) -> None:
     steps = engine.backfill_steps()
     next(steps)
     assert list(other.backfill_steps()) == []  # someone is at it
-    waiting = threading.Thread(target=other.backfill)
+    waiting = threading.Thread(target=other.fill)
     waiting.start()
     for _ in steps:
         pass
@@ -234,7 +234,37 @@ def test_the_lease_of_one_that_hangs_goes_to_the_next(tmp_path: Path) -> None:
 def test_a_cancelled_backfill_stops_and_keeps_what_it_has(notes: Notes) -> None:
     notes.sync(fill=False)
     engine = Engine(notes.store, notes.settings, lambda: notes.embedder)
-    assert engine.backfill(cancel=set_event()) == 0
+    assert engine.fill(cancel=set_event()) == (0, ())
     stop = threading.Event()
-    engine.backfill(progress=lambda _: stop.set(), cancel=stop)
+    engine.fill(progress=lambda _: stop.set(), cancel=stop)
     assert 0 < pending(notes) < MANY
+
+
+def test_a_commit_that_fails_is_told_and_the_next_process_goes_on(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.sync(fill=False)
+    engine = Engine(notes.store, notes.settings, lambda: notes.embedder)
+    real = Store.set_vectors
+
+    def fail(*_: object, **__: object) -> int:
+        raise StoreError("No room left.")
+
+    monkeypatch.setattr(Store, "set_vectors", fail)
+    stop = threading.Event()
+    with pytest.raises(StoreError, match="No room"):
+        engine.fill(progress=lambda _: stop.set(), cancel=stop)
+    monkeypatch.setattr(Store, "set_vectors", real)
+    assert engine.fill()[1] == ()
+    assert pending(notes) == 0
+
+
+def test_progress_never_goes_back(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backfill, "_COMMIT_ROWS", 50)
+    monkeypatch.setattr(embedding, "_MAX_PART", 10)
+    told: list[Progress] = []
+    notes.sync(progress=told.append)
+    done = [one.chunks for one in told if one.phase == "embed"]
+    assert done == sorted(done)
+    assert len(set(done)) > 10
+    assert done[-1] == MANY

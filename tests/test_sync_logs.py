@@ -71,7 +71,7 @@ def test_turns_are_rows_with_role_time_question_and_line(logs: Logs) -> None:
     assert second.chunk.heading_path == ("Which anchor?",)
     assert second.chunk.said_at is not None
     assert second.chunk.said_at.minute == 3
-    located = snapshot.located([(PATH, first.chunk_index), (PATH, second.chunk_index)])
+    located = snapshot.passages([(PATH, first.chunk_index), (PATH, second.chunk_index)]).places
     assert located[PATH, second.chunk_index].line_start == 3
     state = snapshot.documents([PATH])[PATH]
     assert (state.kind, state.domain, state.title) == ("claude", "sessions", "Which anchor?")

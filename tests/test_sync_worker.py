@@ -20,7 +20,7 @@ from lancebrain.sync import Engine, embedding, following, run, watcher
 from lancebrain.sync.dirty import Dirty, Taken
 from lancebrain.sync.watchstate import WatchRecord
 from lancebrain.sync.worker import Worker
-from lancebrain.types import Source, SyncReport
+from lancebrain.types import Problem, Source, SyncReport
 from tests.health import assert_healthy
 from tests.indexes import Notes
 from tests.stand_in import StandIn
@@ -45,6 +45,7 @@ class Live:
         self.notes = notes
         self.reports: list[SyncReport] = []
         self.errors: list[LancebrainError] = []
+        self.problems: list[Problem] = []
         self.gave_way = Times()
         self.engine = Engine(notes.store, notes.settings, lambda: notes.embedder)
         self.worker = Worker(
@@ -52,6 +53,7 @@ class Live:
             reload=lambda: self.notes.settings,
             on_report=self.reports.append,
             on_error=self.errors.append,
+            on_problem=self.problems.append,
             give_way=self.gave_way.put,
         )
 
@@ -413,15 +415,17 @@ def test_a_text_that_the_model_fails_on_is_told_once_and_tried_again(notes: Note
             notes.embedder.fail_on = "Poison"
             notes.write({"v.md": "Poison.\n"})
             await live.until(lambda: notes.embedder.failures > 5)
-            told = [problem for report in live.reports for problem in report.problems]
-            assert [(problem.path, problem.code) for problem in told] == [
-                ("notes/v.md", "text-refused")
-            ]
+            refused = ("notes/v.md", "text-refused")
+            assert [(one.path, one.code) for one in live.problems] == [refused]
             assert live.errors == []  # the files are followed
             assert notes.text("notes/v.md") == "Poison.\n"
             notes.embedder.fail_on = None
             await live.until(lambda: notes.store.snapshot().pending() == 0)
             await live.equals_the_disk()
+            notes.embedder.fail_on = "Poison"  # and when it comes back, it is told again
+            notes.write({"v.md": "Poison again.\n"})
+            await live.until(lambda: len(live.problems) == 2)
+            assert (live.problems[1].path, live.problems[1].code) == refused
 
     asyncio.run(play())
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lancebrain.config import Settings
     from lancebrain.errors import LancebrainError
     from lancebrain.sync.worker import Worker
-    from lancebrain.types import Progress, SyncReport
+    from lancebrain.types import Problem, Progress, SyncReport
 
 _NEEDED = (
     "lancedb.query",
@@ -61,6 +61,7 @@ def worker_of(
     *,
     on_report: Callable[[SyncReport], None],
     on_error: Callable[[LancebrainError], None],
+    on_problem: Callable[[Problem], None],
     give_way: Callable[[], None],
 ) -> Worker:
     """What follows the files of an index that exists; run it on the event loop that made it.
@@ -68,6 +69,7 @@ def worker_of(
     Args:
         on_report: is told of every sync that had something to do.
         on_error: is told what kept a sync from being done.
+        on_problem: is told what keeps texts from their vectors.
         give_way: waits while something more urgent is done; called often while much is taken in.
 
     Raises:
@@ -86,6 +88,7 @@ def worker_of(
         reload=settings_now,
         on_report=on_report,
         on_error=on_error,
+        on_problem=on_problem,
         give_way=give_way,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from lancebrain.brain.access import Access
 from lancebrain.brain.looking import Looking
@@ -53,8 +53,9 @@ def _look(access: Access, due: Sequence[str] | None, *, text_only: bool) -> tupl
             return ("Not all that changed was taken in before this answer: lancebrain sync",)
     if not text_only and 0 < store.snapshot().pending() <= _FEW_PENDING:
         # The search itself tells of a model that is not there, and counts what has no vector.
-        with suppress(ModelUnavailableError, TextsRefusedError):
-            for _ in engine.backfill_steps():
+        lacking = (ModelUnavailableError, TextsRefusedError)
+        with suppress(*lacking), closing(engine.backfill_steps()) as steps:
+            for _ in steps:
                 if time.monotonic() > deadline:
                     break
     return ()

@@ -169,7 +169,7 @@ def indices(engine: Engine) -> Iterator[Ailment]:
     if engine.store.is_index_behind():
         yield ailment(
             "index-behind",
-            "The full-text index does not cover all rows, so that searches are slow.",
+            "The indices lack so many rows that searches are slow.",
             "bring it up to date",
         )
     recall = engine.store.recall.read()

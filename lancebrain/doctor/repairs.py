@@ -29,7 +29,7 @@ _EACH_OF = 5
 
 def fill(engine: Engine, _: Ailment) -> None:
     """Give every chunk its vector."""
-    engine.backfill()
+    engine.fill()
 
 
 def embed_again(engine: Engine, ailment: Ailment) -> None:
@@ -46,14 +46,13 @@ def embed_again(engine: Engine, ailment: Ailment) -> None:
                 batch.chunk(states[path], number, row.chunk, None, row.created_at, row.updated_at)
         store.vector_cache.forget(hashes)
         _commit(engine, batch, rows=len(batch))
-    engine.backfill()
+    engine.fill()
 
 
 def refresh_indices(engine: Engine, _: Ailment) -> None:
     """Bring the indices up to date, and purge and compact on the way."""
     keep = timedelta(days=engine.settings.keep_versions_days)
     with engine.store.lock(engine.settings.lock_timeout_s):
-        engine.store.ensure_indices()
         engine.store.maintain(keep_versions=keep)
 
 

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_MOST_S = 0.5
-"""A piece of work in the background takes a quarter of a second or less: so it has a third of the
-time at least, however many questions come."""
+_MOST_S = 0.25
+"""About as long as a piece of work in the background takes, so that it has some half of the time,
+however many questions come. Some of it is done under the index lock, which others wait for."""
 
 
 class Courtesy:

@@ -27,7 +27,7 @@ from lancebrain.service.courtesy import Courtesy
 
 if TYPE_CHECKING:
     from lancebrain.brain import Brain, Worker
-    from lancebrain.types import SyncReport
+    from lancebrain.types import Problem, SyncReport
 
 _T = TypeVar("_T")
 _L = TypeVar("_L", bound="Live")
@@ -266,6 +266,7 @@ class Live:
                             brain,
                             on_report=self._done,
                             on_error=self._failed,
+                            on_problem=self._heard,
                             give_way=self._courtesy.give_way,
                         )
                     )
@@ -304,6 +305,9 @@ class Live:
     def _failed(self, error: LancebrainError) -> None:
         log.warning("Changes could not be taken in: %s", error)
         self.last_error = error
+
+    def _heard(self, problem: Problem) -> None:
+        log.warning("Texts lack their vectors: %s", problem.message)
 
     async def _aside(self, work: Callable[..., _T], *arguments: object) -> _T:
         return await anyio.to_thread.run_sync(

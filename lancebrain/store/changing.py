@@ -90,12 +90,8 @@ def change_model(table: Table, to: PlannedChange, find: Find) -> Changed:
 
 
 def _by_piece(table: Table) -> Iterator[pa.Table]:
-    """The rows of one piece of the table after the other, all of them.
-
-    Lance writes a column anew where it is given for all rows of a piece and the keys have an
-    index, and leaves the other columns and their indices alone. Else it writes whole rows anew,
-    which then are outside of every index.
-    """
+    """The rows of one piece of the table after the other, all of them: a column of a piece is then
+    written once."""
     columns = [*_KEY, "chunk_hash", "embedded", "_rowid"]
     rows = table.search().select(columns).to_arrow()
     piece = rows["_rowid"].to_numpy() >> ROW_ID_BITS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .memory import limit_memory
 from .reading import Reading, run
-from .schema import TABLE_NAME
+from .schema import TABLE_NAME, info_of
 from .texts import RecentTexts
 
 if TYPE_CHECKING:
@@ -37,8 +37,9 @@ class Connection:
             index_cache_size_bytes=_INDEX_CACHE_BYTES,
             metadata_cache_size_bytes=_METADATA_CACHE_BYTES,
         )
+        self._where = str(storage)
         options = dict(storage.options) or None
-        self._recent = RecentTexts()
+        self._recent: dict[str, RecentTexts] = {}
         self._db = lancedb.connect(storage.uri, session=session, storage_options=options)
         self._reading_db = run(
             lancedb.connect_async(storage.uri, session=session, storage_options=options)
@@ -50,7 +51,11 @@ class Connection:
 
     def open_reading(self, version: int | None = None) -> Reading:
         """A new handle to read by, at the latest version or at another."""
-        return Reading(run(self._opened(version)), self._recent)
+        table = run(self._opened(version))
+        table_id = info_of(run(table.schema()), where=self._where).table_id
+        if table_id not in self._recent:
+            self._recent = {table_id: RecentTexts()}  # another table took the place of the one
+        return Reading(table, self._recent[table_id])
 
     async def _opened(self, version: int | None) -> Any:
         table = await self._reading_db.open_table(TABLE_NAME)

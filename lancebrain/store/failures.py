@@ -80,6 +80,11 @@ def as_store_error(error: BaseException, where: object, doing: str) -> StoreErro
     )
 
 
+def is_damage(error: BaseException) -> bool:
+    """Whether an error tells of damage, and not of what the system refuses."""
+    return isinstance(as_store_error(error, "", ""), DamagedError)
+
+
 def is_missing_data(error: BaseException) -> bool:
     """Whether a read failed because a file of its version is gone (cleaned up meanwhile)."""
     lower = str(error).lower()

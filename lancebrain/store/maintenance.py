@@ -53,7 +53,7 @@ AT_REST = Tolerance(
 the indices costs a question 40 ms without their words and 10 ms without their vectors; to take them
 in costs as much as two commits."""
 WHILE_FILLING = replace(
-    AT_REST, tiny_pieces=80, like_pieces=80, unindexed_rows=1_500, unindexed_share=0.05
+    AT_REST, tiny_pieces=80, like_pieces=80, unindexed_rows=1_500, unindexed_share=0.02
 )
 """While much comes in."""
 
@@ -95,12 +95,12 @@ def is_due(table: Table, due_versions: Collection[int], tolerance: Tolerance = A
 
 def are_indices_due(table: Table, tolerance: Tolerance = AT_REST) -> bool:
     """Whether indices are so far behind that maintenance pays; costs some milliseconds."""
-    return _are_rows_outside(table, tolerance) or indices.vectors_due(table)
+    return is_behind(table, tolerance) or indices.vectors_due(table)
 
 
-def is_slow(table: Table) -> bool:
-    """Whether questions suffer from what is outside the indices; costs some milliseconds."""
-    return _are_rows_outside(table, WHILE_FILLING)
+def is_behind(table: Table, tolerance: Tolerance) -> bool:
+    """Whether an index is missing or lacks more rows than is borne; costs some milliseconds."""
+    return indices.is_due(table, tolerance.unindexed_rows, tolerance.unindexed_share)
 
 
 def bring_up_indices(table: Table, tolerance: Tolerance) -> list[str]:
@@ -146,7 +146,7 @@ def maintain(
     if joined:
         join(table, joined)
     rebuilt = bring_up_indices(table, tolerance)
-    if indices.vectors_due(table):
+    if indices.vectors_due(table) or indices.vectors_outgrown(table):
         indices.build_vectors(table)
         rebuilt.append("vector")
     if clean_up:
@@ -176,10 +176,6 @@ def survey(table: Table) -> MaintenanceReport:
 
 def _to_join(pieces: Sequence[Piece], tolerance: Tolerance) -> list[Piece]:
     return to_join(pieces, tiny=tolerance.tiny_pieces, alike=tolerance.like_pieces)
-
-
-def _are_rows_outside(table: Table, tolerance: Tolerance) -> bool:
-    return indices.is_due(table, tolerance.unindexed_rows, tolerance.unindexed_share)
 
 
 def _fragment_count(table: Table) -> int:

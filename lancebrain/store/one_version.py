@@ -79,8 +79,7 @@ class OneVersion:
         return self._read(lambda table: table.scan(where, physical(columns, self._vector)))
 
     def row_ids(self, keys: Sequence[Key]) -> dict[Key, int]:
-        """The ids of chunk rows by their keys, good within this version; unknown keys are left
-        out."""
+        """The ids of chunk rows by their keys; unknown keys are left out."""
         wanted = dict.fromkeys(keys)
         found: dict[Key, int] = {}
         for batch in batches(list(wanted)):
@@ -90,7 +89,7 @@ class OneVersion:
         return found
 
     def _take(self, row_ids: list[int], columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
-        """Rows by id, in no defined order; ids are good within one version."""
+        """Rows by id, in no defined order; an id is of this version, see also ``texts``."""
         if not row_ids:
             return self._scan("false", columns)
         return self._read(lambda table: table.take(row_ids, physical(columns, self._vector)))

@@ -28,7 +28,6 @@ from .decode import (
     matrix_of,
     stored_chunks,
 )
-from .locations import Location
 from .one_version import KEY, VALUES_A_QUERY, Key, OneVersion, batches, keyed
 from .passages import PASSAGE_COLUMNS, Passages, RecentPassages, passages_of
 from .schema import (
@@ -142,10 +141,6 @@ class Snapshot(OneVersion):
     def whole_rows(self, keys: Sequence[Key]) -> pa.Table:
         """The chunk rows of these keys with all columns of the table; unknown ones left out."""
         return self._take(list(self.row_ids(keys).values()), self._columns)
-
-    def located(self, keys: Sequence[Key]) -> dict[Key, Location]:
-        """Rank and lines of these chunks within their documents; unknown ones are left out."""
-        return self.passages(keys).places
 
     def passages(self, keys: Sequence[Key]) -> Passages:
         """These chunks with all that an answer shows of them; unknown ones are left out."""

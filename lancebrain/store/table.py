@@ -144,7 +144,9 @@ class Store(OpenIndex):
         if not self.is_index_behind():
             return
         with self._maintaining("bringing up its indices") as table:
-            maintenance.bring_up_indices(table, maintenance.WHILE_FILLING)
+            built = maintenance.bring_up_indices(table, maintenance.WHILE_FILLING)
+        if "vector" in built:
+            self._check_recall()
 
     def rebuild_indices(self) -> None:
         """Build every index anew, as one that is damaged has to be. The caller holds the lock."""
@@ -155,7 +157,7 @@ class Store(OpenIndex):
     def is_index_behind(self) -> bool:
         """Whether an index is missing, or lacks so many rows that searches suffer."""
         with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
-            return maintenance.is_slow(table)
+            return maintenance.is_behind(table, maintenance.WHILE_FILLING)
 
     def needs_maintenance(
         self, *, keep_versions: timedelta = _KEEP_VERSIONS, tolerance: Tolerance = AT_REST

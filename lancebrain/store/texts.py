@@ -20,8 +20,12 @@ _KEPT = 4_096
 
 
 class RecentTexts:
-    """Those of one table, whatever its version: Lance never gives the number of a piece of a table
-    twice, so that the id of a row is of the same text in every version that has it."""
+    """Those of one table, whatever its version.
+
+    The id of a row is of the same text in every version that has it: Lance never gives the number
+    of a piece of a table twice, not after a restore either, and what is written in place are
+    vectors alone.
+    """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -34,9 +38,13 @@ class RecentTexts:
 
         Args:
             take: reads columns of rows by their ids, in no defined order.
+
+        Raises:
+            ValueError: there is no such row.
         """
         with self._guard:
-            found = {row_id: self._kept[row_id] for row_id in row_ids if row_id in self._kept}
+            found = {row_id: self._kept.pop(row_id) for row_id in row_ids if row_id in self._kept}
+            self._kept |= found  # as the ones that were asked for last
         lacking = [row_id for row_id in row_ids if row_id not in found]
         if lacking:
             rows = take(lacking, [ROW_ID, *_COLUMNS])
@@ -47,4 +55,6 @@ class RecentTexts:
                 self._kept |= read
                 for row_id in list(self._kept)[: len(self._kept) - _KEPT]:
                     del self._kept[row_id]
+        if len(found) < len(set(row_ids)):
+            raise ValueError("a row that an index names is not in the table")
         return [found[row_id] for row_id in row_ids]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from . import indices
 from .joining import ROW_ID_BITS, pieces_of
 from .schema import VECTOR, vector_columns
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _LEAST_SHARE = 0.25
+"""Of the rows of some pieces, for a column of all of them to be written anew."""
 
 
 class Writer:
@@ -62,20 +64,21 @@ class Writer:
 
     def is_much_of_its_pieces(self, row_ids: Sequence[int]) -> bool:
         """Whether some rows are so many of those in their pieces that a column had better be
-        written anew for all of these.
+        written anew for all of these. Never where the keys have no index, as Lance then writes
+        whole rows all the same.
 
         Whole rows take as long for each as a column takes for seven, with what it then takes to
         bring them into the indices.
         """
+        if not indices.has_keys(self.latest()):
+            return False
         pieces = {row_id >> ROW_ID_BITS for row_id in row_ids}
         there = sum(piece.rows for piece in pieces_of(self.latest()) if piece.number in pieces)
         return _LEAST_SHARE * there <= len(row_ids)
 
     def update(self, columns: pa.Table) -> int:
-        """Write some columns of rows that are there, and return the new version.
-
-        Lance writes them anew for all rows of the pieces concerned. The rows stay where they are,
-        and in the indices on the other columns.
+        """Write some columns of rows that are there, and return the new version; see also
+        :func:`write_columns`.
 
         Args:
             columns: with ``path`` and ``chunk_index``.
@@ -114,6 +117,11 @@ class Writer:
 
 
 def write_columns(table: Table, columns: pa.Table) -> int:
-    """Write some columns of rows that are there, the others as they are; the new version."""
+    """Write some columns of rows that are there, the others as they are; the new version.
+
+    Where the keys have an index, Lance writes them anew for all rows of the pieces concerned: the
+    rows stay where they are, and in the indices on other columns. Else it writes whole rows anew,
+    which then are outside of every index.
+    """
     merge = table.merge_insert(["path", "chunk_index"]).when_matched_update_all()
     return int(merge.execute(columns, on_bad_vectors="null").version)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,7 +57,7 @@ class Backfill:
         self._lease = Lease(store.folder)
         self._embedding = Embedding(vectors.load, vectors.embed)
         self._ahead = 0
-        self._commits = Commits()
+        self._commits: Commits
         self._is_done = False
         self.filled = 0
 
@@ -80,17 +82,20 @@ class Backfill:
             if not pending:
                 return
             total = self.filled + pending
-            for _ in self.steps():
-                done = min(self.filled + len(self._commits.under_way) + self._ahead, total)
-                progress(Progress("embed", chunks=done, chunks_total=total))
-                if cancel.is_set():
-                    return
+            # Closed here: what fails while it ends is told, which a destructor could not.
+            with closing(self.steps()) as steps:
+                for _ in steps:
+                    done = min(self.filled + len(self._commits.under_way) + self._ahead, total)
+                    progress(Progress("embed", chunks=done, chunks_total=total))
+                    if cancel.is_set():
+                        return
             cancel.wait(_POLL_S)
 
-    def steps(self) -> Iterator[None]:
-        """Fill in; a step is a fraction of a second of embedding, or a commit.
+    def steps(self) -> Generator[None]:
+        """Fill in; a step is a fraction of a second of embedding.
 
-        It ends when nothing is lacking or another process is at it. Closing it early is safe.
+        It ends when nothing is lacking or another process is at it. Closing it early is safe. The
+        caller does not hold the lock: commits are made in a thread of their own.
 
         Raises:
             EmbedderError: as :meth:`run`.
@@ -110,7 +115,7 @@ class Backfill:
                 if rows:
                     yield from self._round(snapshot, rows)
                 elif under_way:
-                    self._commits.settle()
+                    self.filled += self._commits.settle()
                     yield
                 else:
                     self._is_done = True
@@ -119,8 +124,10 @@ class Backfill:
                     self._tell_refused(lacking)
                     return
         finally:
-            self._commits.close()
-            self._lease.drop()
+            try:
+                self.filled += self._commits.close()
+            finally:
+                self._lease.drop()
 
     def _round(self, snapshot: Snapshot, rows: list[StoredChunk]) -> Iterator[None]:
         hashes = [row.chunk.chunk_hash for row in rows]
@@ -133,10 +140,14 @@ class Backfill:
                 vectors |= part
                 self._ahead += len(part)
                 yield
+            self.filled += self._commits.settle()
+            if self.filled:
+                self._maintain(WHILE_FILLING)
         finally:
             self._ahead = 0
             fingerprint = snapshot.info.fingerprint
-            self._commits.begin(vectors, lambda: self._commit(rows, vectors, fingerprint))
+            commit = partial(self._commit, rows, vectors, fingerprint)
+            self.filled += self._commits.begin(vectors, commit)
         yield
 
     def _tell_refused(self, rows: list[StoredChunk]) -> None:
@@ -149,18 +160,19 @@ class Backfill:
                 hint=error.hint,
             )
 
-    def _commit(
-        self, rows: list[StoredChunk], vectors: dict[str, Vector], fingerprint: str
-    ) -> None:
+    def _commit(self, rows: list[StoredChunk], vectors: dict[str, Vector], fingerprint: str) -> int:
         """Write the vectors of rows that are still what they were when they were read.
 
         Args:
             fingerprint: of the model that the vectors are of.
+
+        Returns:
+            How many rows got theirs.
         """
         with self._store.lock(self._settings.lock_timeout_s):
             snapshot = self._store.snapshot()
             if snapshot.info.fingerprint != fingerprint:
-                return  # the index has another model now, or was built anew with one
+                return 0  # the index has another model now, or was built anew with one
             keys = [(row.path, row.chunk_index) for row in rows if row.chunk.chunk_hash in vectors]
             found = {
                 key: vectors[chunk_hash]
@@ -169,8 +181,7 @@ class Backfill:
             }
             if found:
                 self._store.set_vectors(list(found), np.stack(list(found.values())))
-                self.filled += len(found)
-        self._maintain(WHILE_FILLING)
+        return len(found)
 
     def _maintain(self, tolerance: Tolerance) -> None:
         with self._store.lock(self._settings.lock_timeout_s):

@@ -15,45 +15,43 @@ class Commits:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lancebrain-commit")
-        self._begun: Future[None] | None = None
+        self._begun: Future[int] | None = None
         self.under_way: Collection[str] = ()
 
-    def begin(self, of: Collection[str], commit: Callable[[], None]) -> None:
+    def begin(self, of: Collection[str], commit: Callable[[], int]) -> int:
         """Make a commit, after the one before.
 
         Args:
             of: what tells others that it is being committed.
+            commit: gives how many rows it wrote.
+
+        Returns:
+            How many rows the one before wrote.
 
         Raises:
-            Whatever the commit before raised.
+            Whatever the one before raised; the new one is made all the same.
         """
         try:
-            self.settle()
+            return self.settle()
         finally:
-            # Also where the one before failed: nothing is lost that can be kept.
             self._begun = self._thread.submit(commit)
             self.under_way = of
 
-    def settle(self) -> None:
-        """Wait until there is no commit under way.
+    def settle(self) -> int:
+        """Wait until there is no commit under way; how many rows it wrote.
 
         Raises:
             Whatever it raised.
         """
         begun, self._begun = self._begun, None
-        if begun is not None:
-            try:
-                begun.result()
-            finally:
-                self.under_way = ()
-
-    def close(self) -> None:
-        """Wait until there is no commit under way; there will be no other.
-
-        Raises:
-            Whatever it raised.
-        """
         try:
-            self.settle()
+            return 0 if begun is None else begun.result()
+        finally:
+            self.under_way = ()
+
+    def close(self) -> int:
+        """The same, and there will be no other."""
+        try:
+            return self.settle()
         finally:
             self._thread.shutdown()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -226,23 +226,13 @@ class Engine:
             problems.append(waiting(error))
         return embedded + backfill.embedded, tuple(problems)
 
-    def backfill(
-        self,
-        *,
-        progress: Callable[[Progress], None] | None = None,
-        cancel: threading.Event | None = None,
-    ) -> int:
-        """Give every row without a vector its vector; returns how many texts were embedded.
+    def backfill_steps(self) -> Generator[None]:
+        """The same in steps of a fraction of a second, without learning anew; ends when nothing is
+        lacking.
 
         Raises:
-            EmbedderError: the model failed; what it gave before is in the table.
+            EmbedderError: the model failed on some texts, or on all; what it gave is in the table.
         """
-        backfill = Backfill(self.store, self.settings, self._vectors)
-        backfill.run(progress or _ignore, cancel or threading.Event())
-        return backfill.embedded
-
-    def backfill_steps(self) -> Iterator[None]:
-        """The same in steps of a fraction of a second; ends when nothing is lacking."""
         return Backfill(self.store, self.settings, self._vectors).steps()
 
     def migrate(

@@ -37,11 +37,15 @@ def follow(
     reports: queue.SimpleQueue[SyncReport | None] = queue.SimpleQueue()
 
     def failed(error: LancebrainError) -> None:
-        problem = Problem("", "sync-failed", f"It will be tried again: {error}")
+        told(Problem("", "sync-failed", f"It will be tried again: {error}"))
+
+    def told(problem: Problem) -> None:
         reports.put(SyncReport(version=engine.store.version, problems=(problem,)))
 
     async def work() -> None:
-        worker = Worker(engine, reload=reload, on_report=reports.put, on_error=failed)
+        worker = Worker(
+            engine, reload=reload, on_report=reports.put, on_error=failed, on_problem=told
+        )
         running = asyncio.create_task(worker.run())
         while not stop.is_set() and not running.done():
             await asyncio.sleep(_ASK_S)

@@ -24,6 +24,7 @@ from .dirty import Dirty
 from .events import Hints
 from .following import Following
 from .run import Run
+from .steps import end, step
 from .wanted import Wanted
 from .watchstate import WatchRecord, WatchState
 
@@ -67,12 +68,14 @@ class Worker:
         reload: Callable[[], Settings] | None = None,
         on_report: Callable[[SyncReport], None] | None = None,
         on_error: Callable[[LancebrainError], None] | None = None,
+        on_problem: Callable[[Problem], None] | None = None,
         give_way: Callable[[], None] | None = None,
     ) -> None:
         self._engine = engine
         self._reload = reload or (lambda: engine.settings)
         self._on_report = on_report or _ignore
         self._on_error = on_error or _ignore
+        self._on_problem = on_problem or _ignore
         self._give_way = give_way or (lambda: None)
         self._dirty = Dirty(engine.knows)
         self._following = Following(engine.settings, self._hear)
@@ -171,12 +174,9 @@ class Worker:
             elif self._dirty:
                 return
             elif self._lacks_vectors:
-                await self._drive(self._engine.backfill_steps())
-                self._lacks_vectors = False
+                await self._fill()
             elif self._considers_model:
-                self._considers_model = False
-                await asyncio.to_thread(self._engine.settle_model)
-                await self._drive(self._engine.migration_steps(), rests=True)
+                await self._consider_model()
             elif self._loading is None:
                 # Beside the rest: the first save is not to wait for it longer than it must.
                 self._loading = asyncio.create_task(asyncio.to_thread(self._engine.load_model))
@@ -190,10 +190,6 @@ class Worker:
                 await self._wait()
         except IndexLockedError:
             self._next_look = time.monotonic() + _LOCKED_PAUSE_S
-        except EmbedderError as error:
-            # What lacks a vector is found by its words, and the files are followed.
-            self._lacks_vectors = False
-            self._tell(waiting(error))
         except LancebrainError as error:
             # What was taken up is not lost: a full look comes, and finds it again.
             self._lacks_vectors = False
@@ -201,12 +197,30 @@ class Worker:
             self._next_look = time.monotonic() + self._look_interval_s
             self._on_error(error)
 
+    async def _fill(self) -> None:
+        """Give vectors to what lacks them. Until then it is found by its words, and the files are
+        followed all the same."""
+        self._lacks_vectors = False
+        try:
+            await self._drive(self._engine.backfill_steps())
+            self._told = None
+        except EmbedderError as error:
+            self._tell(waiting(error))
+
+    async def _consider_model(self) -> None:
+        """See whether the index is to have another model, and bring it there."""
+        self._considers_model = False
+        try:
+            await asyncio.to_thread(self._engine.settle_model)
+            await self._drive(self._engine.migration_steps(), rests=True)
+        except EmbedderError as error:
+            self._tell(Problem("", "model-unavailable", str(error)))
+
     def _tell(self, problem: Problem) -> None:
-        """Report a problem, once as long as it stays."""
+        """Tell of a problem, once as long as it stays."""
         if problem != self._told:
             self._told = problem
-            version = self._engine.store.snapshot().version
-            self._on_report(SyncReport(version, problems=(problem,)))
+            self._on_problem(problem)
 
     def _rests_for(self, seconds: float) -> bool:
         return time.monotonic() - self._last_change > seconds
@@ -259,7 +273,7 @@ class Worker:
     async def _finish(self, run: Run, marked: int, *, is_full: bool) -> None:
         """Take a sync to its end, and follow what it found."""
         steps = run.steps()
-        is_left = await asyncio.to_thread(_next, steps)
+        is_left = await asyncio.to_thread(step, steps)
         new = await asyncio.to_thread(self._following.update, run, is_full=is_full)
         if new is None:
             self.mark_everything()
@@ -288,7 +302,7 @@ class Worker:
         self._depth += 1
         try:
             started = time.monotonic()
-            while not self._stopping and await asyncio.to_thread(_next, steps):
+            while not self._stopping and await asyncio.to_thread(step, steps):
                 while self._dirty and self._depth <= _NESTED and not self._stopping:
                     await self._look_at_dirty()
                 await asyncio.to_thread(self._give_way)
@@ -299,7 +313,7 @@ class Worker:
                 started = time.monotonic()
         finally:
             self._depth -= 1
-            await asyncio.to_thread(_close, steps)
+            await asyncio.to_thread(end, steps)
 
     def _between_groups(self, progress: Progress) -> None:
         if progress.files < progress.files_total:  # a single edit goes through
@@ -323,21 +337,6 @@ class Worker:
             self.mark_everything()
         if hints.paths:
             self.mark(hints.paths, hints.gone)
-
-
-def _next(steps: Iterator[None]) -> bool:
-    """Take one step; False when there was none left."""
-    return next(steps, _END) is not _END
-
-
-def _close(steps: Iterator[None]) -> None:
-    """End a generator that may not have come to its end."""
-    close = getattr(steps, "close", None)
-    if close is not None:
-        close()
-
-
-_END = object()
 
 
 def _ignore(_: object) -> None:

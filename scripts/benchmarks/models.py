@@ -78,7 +78,7 @@ def _throughput(folder: Path, models: Sequence[str], count: int) -> None:
                 embedder.embed_passages(texts[:4])
                 own = _timed(partial(_own_best, embedder, sorted(texts, key=len)))
                 brain._access.embedder_of(store.info).embed_passages(texts[:4])
-                filling = _timed(brain._access.engine().backfill)
+                filling = _timed(brain._access.engine().fill)
         print(
             f"| {model} | {len(texts)} | {len(texts) / own[0]:.1f} | {len(texts) / filling[0]:.1f} "
             f"| {own[0] / filling[0]:.2f} | {own[1] / filling[1]:.2f} |",
