@@ -46,3 +46,13 @@ def test_a_question_that_fails_or_takes_long_does_not_keep_work_waiting_for_ever
     started = time.monotonic()
     way.give_way()
     assert time.monotonic() - started < 30
+
+
+def test_questions_are_expected_for_a_while_after_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    way = Courtesy()
+    assert not way.is_asked()
+    with way.asking():
+        assert way.is_asked()
+    assert way.is_asked()
+    monkeypatch.setattr(courtesy, "_LATELY_S", 0.0)
+    assert not way.is_asked()

@@ -63,6 +63,7 @@ def worker_of(
     on_error: Callable[[LancebrainError], None],
     on_problem: Callable[[Problem], None],
     give_way: Callable[[], None],
+    is_asked: Callable[[], bool],
 ) -> Worker:
     """What follows the files of an index that exists; run it on the event loop that made it.
 
@@ -71,6 +72,7 @@ def worker_of(
         on_error: is told what kept a sync from being done.
         on_problem: is told what keeps texts from their vectors.
         give_way: waits while something more urgent is done; called often while much is taken in.
+        is_asked: whether questions come, so that commits had better be small.
 
     Raises:
         IndexNotFoundError, StoreError: the index cannot be opened.
@@ -90,6 +92,7 @@ def worker_of(
         on_error=on_error,
         on_problem=on_problem,
         give_way=give_way,
+        is_asked=is_asked,
     )
 
 

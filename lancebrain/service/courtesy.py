@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_MOST_S = 0.25
-"""About as long as a piece of work in the background takes, so that it has some half of the time,
-however many questions come. Some of it is done under the index lock, which others wait for."""
+_MOST_S = 0.5
+"""Longer than most questions take. A piece of work in the background takes an eighth of a second,
+so that it has a fifth of the time at least, however many questions come. Some of it is done under
+the index lock, which others wait for."""
+_LATELY_S = 5.0
 
 
 class Courtesy:
@@ -19,12 +22,14 @@ class Courtesy:
         self._asked = 0
         self._free = threading.Event()
         self._free.set()
+        self._asked_at = -_LATELY_S
 
     @contextmanager
     def asking(self) -> Iterator[None]:
         """A question is answered while the block runs."""
         with self._guard:
             self._asked += 1
+            self._asked_at = time.monotonic()
             self._free.clear()
         try:
             yield
@@ -37,3 +42,7 @@ class Courtesy:
     def give_way(self) -> None:
         """Wait, for a while at most, until no question is being answered."""
         self._free.wait(_MOST_S)
+
+    def is_asked(self) -> bool:
+        """Whether there was a question a moment ago, so that another may come."""
+        return time.monotonic() - self._asked_at < _LATELY_S

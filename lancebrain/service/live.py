@@ -268,6 +268,7 @@ class Live:
                             on_error=self._failed,
                             on_problem=self._heard,
                             give_way=self._courtesy.give_way,
+                            is_asked=self._courtesy.is_asked,
                         )
                     )
             except LancebrainError as error:

@@ -53,7 +53,7 @@ AT_REST = Tolerance(
 the indices costs a question 40 ms without their words and 10 ms without their vectors; to take them
 in costs as much as two commits."""
 WHILE_FILLING = replace(
-    AT_REST, tiny_pieces=80, like_pieces=80, unindexed_rows=1_500, unindexed_share=0.02
+    AT_REST, tiny_pieces=80, like_pieces=80, unindexed_rows=1_000, unindexed_share=0.01
 )
 """While much comes in."""
 

@@ -16,7 +16,7 @@ from lancebrain.types import StoredChunk
 
 from .vectors import Vector
 
-_PART_S = 0.25
+_PART_S = 0.125
 """Questions wait for no more than this; parts of a second are no quicker."""
 _FIRST_PART = 8
 _LEAST_PART = 2

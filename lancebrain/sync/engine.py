@@ -165,8 +165,13 @@ class Engine:
         progress: Callable[[Progress], None] | None = None,
         on_change: Callable[[Change], None] | None = None,
         ahead: Ahead | None = None,
+        is_asked: Callable[[], bool] | None = None,
     ) -> Run:
         """A sync to be taken step by step, so that other work can go in between.
+
+        Args:
+            progress, on_change, ahead: as for :meth:`sync`.
+            is_asked: whether questions come, so that commits had better be small.
 
         Raises:
             IndexMismatchError: the configured model is not the one of the index.
@@ -182,6 +187,7 @@ class Engine:
             progress=progress or _ignore,
             on_change=on_change or _ignore,
             ahead=ahead,
+            is_asked=is_asked or (lambda: False),
         )
 
     def files_to_read(self, paths: Sequence[str] | None = None) -> list[SourceFile]:

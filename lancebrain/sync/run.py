@@ -36,12 +36,17 @@ SMALL = 100
 """Up to so many texts are embedded before the commit; more are committed as text first."""
 
 _BATCH_ROWS = 4_000
+_BATCH_ROWS_WHILE_ASKED = 2_000
+"""Rows that were just committed are outside the indices for a moment, and a thousand of them cost a
+question 50 ms."""
 _BATCH_BYTES = 16 * 1024 * 1024
 _BATCH_S = 2.0
 _AHEAD_ROWS = 200_000
 """Of one commit, where everything was made before: about a gigabyte of memory."""
 _GROUP_BYTES = 1024 * 1024
 _GROUP_PATHS = 128
+_GROUP_PATHS_WHILE_ASKED = 32
+"""Reading more takes a quarter of a second, in which a question takes twice its time."""
 
 # Telling the rows that files were looked at again makes a version by itself only where looking
 # once more each time would cost more.
@@ -83,6 +88,7 @@ class Run:
         progress: Callable[[Progress], None],
         on_change: Callable[[Change], None],
         ahead: Ahead | None = None,
+        is_asked: Callable[[], bool],
     ) -> None:
         self._store = store
         self._settings = settings
@@ -93,6 +99,7 @@ class Run:
         self._progress = progress
         self._on_change = on_change
         self._ahead = ahead
+        self._is_asked = is_asked
         self._started = time.monotonic()
         self._moves: deque[tuple[str, SourceFile]] = deque()
         self._removals: deque[str] = deque()
@@ -247,7 +254,7 @@ class Run:
         if self._ahead is not None:
             return len(batch) < _AHEAD_ROWS
         return (
-            len(batch) < _BATCH_ROWS
+            len(batch) < (_BATCH_ROWS_WHILE_ASKED if self._is_asked() else _BATCH_ROWS)
             and collector.read_bytes < _BATCH_BYTES
             and time.monotonic() - started < _BATCH_S
         )
@@ -263,7 +270,8 @@ class Run:
             left = _take(self._removals, lambda _: _GROUP_BYTES // _GROUP_PATHS)
             collector.remove(left)
         else:
-            collector.read(_take(self._files, lambda file: file.size))
+            most = _GROUP_PATHS_WHILE_ASKED if self._is_asked() else _GROUP_PATHS
+            collector.read(_take(self._files, lambda file: file.size, most))
         done = self._files_total - len(self._moves) - len(self._files)
         self._progress(Progress("read", files=done, files_total=self._files_total))
         return left
@@ -324,11 +332,11 @@ class Run:
         return self._store.lock(self._settings.lock_timeout_s)
 
 
-def _take(queue: deque[_T], size_of: Callable[[_T], int]) -> list[_T]:
+def _take(queue: deque[_T], size_of: Callable[[_T], int], most: int = _GROUP_PATHS) -> list[_T]:
     """The next few from a queue: one at least, and no more than a group's files and bytes."""
     taken: list[_T] = []
     left_bytes = _GROUP_BYTES
-    while queue and len(taken) < _GROUP_PATHS and (not taken or size_of(queue[0]) <= left_bytes):
+    while queue and len(taken) < most and (not taken or size_of(queue[0]) <= left_bytes):
         taken.append(queue.popleft())
         left_bytes -= size_of(taken[-1])
     return taken

@@ -70,6 +70,7 @@ class Worker:
         on_error: Callable[[LancebrainError], None] | None = None,
         on_problem: Callable[[Problem], None] | None = None,
         give_way: Callable[[], None] | None = None,
+        is_asked: Callable[[], bool] | None = None,
     ) -> None:
         self._engine = engine
         self._reload = reload or (lambda: engine.settings)
@@ -77,6 +78,7 @@ class Worker:
         self._on_error = on_error or _ignore
         self._on_problem = on_problem or _ignore
         self._give_way = give_way or (lambda: None)
+        self._is_asked = is_asked
         self._dirty = Dirty(engine.knows)
         self._following = Following(engine.settings, self._hear)
         self._record = WatchRecord(engine.store.folder)
@@ -240,7 +242,7 @@ class Worker:
         taken = self._dirty.take(_PART)
         marked = 0 if self._dirty or self._dirty.everything else self._dirty.marked
         wanted = Wanted(scope=taken.paths, seen_gone=taken.gone)
-        run = self._engine.run(wanted, progress=self._between_groups)
+        run = self._engine.run(wanted, progress=self._between_groups, is_asked=self._is_asked)
         await self._finish(run, marked, is_full=False)
 
     async def _look_at_everything(self) -> None:
@@ -251,7 +253,10 @@ class Worker:
         self._engine.settings = self._following.settings = settings
         found: list[Change] = []
         run = self._engine.run(
-            Wanted(seen_gone=gone), on_change=found.append, progress=self._between_groups
+            Wanted(seen_gone=gone),
+            on_change=found.append,
+            progress=self._between_groups,
+            is_asked=self._is_asked,
         )
         started = time.monotonic()
         await self._finish(run, marked, is_full=True)
