@@ -26,8 +26,12 @@ class Embedder(Protocol):
     name: str
     fingerprint: str
     dim: int
-    fusion_weight: float
-    languages: Mapping[str, float]
+
+    @property
+    def fusion_weight(self) -> float: ...
+
+    @property
+    def languages(self) -> Mapping[str, float]: ...
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors for texts to be found, in their order: (n, dim) float32, L2-normalised.

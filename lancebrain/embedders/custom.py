@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from lancebrain.embedders.base import Embedder
 from lancebrain.errors import EmbedderError, UsageError
 
+_USUAL_WEIGHT = 0.4
+"""Did well for every engine that was measured, weak or strong."""
+
 
 def load_custom(name: str) -> Embedder:
     """Import and call the factory that ``package.module:factory`` names.
@@ -76,12 +79,19 @@ class Checked:
             raise TypeError("fingerprint is a text, and not an empty one")
         if not (isinstance(self.dim, int) and self.dim > 0):
             raise TypeError("dim is a whole number from 1")
-        # 0.4 did well for every engine that was measured, weak or strong.
-        self.fusion_weight = float(getattr(engine, "fusion_weight", 0.4))
-        self.languages: Mapping[str, float] = _shares(getattr(engine, "languages", None) or ())
+        self._engine = engine
         if not all(0 <= share <= 1 for share in (self.fusion_weight, *self.languages.values())):
             raise ValueError("fusion_weight and what languages are worth are from 0 to 1")
-        self._engine = engine
+
+    @property
+    def fusion_weight(self) -> float:
+        """See :class:`lancebrain.embedders.base.Embedder`."""
+        return float(getattr(self._engine, "fusion_weight", _USUAL_WEIGHT))
+
+    @property
+    def languages(self) -> Mapping[str, float]:
+        """See :class:`lancebrain.embedders.base.Embedder`."""
+        return _shares(getattr(self._engine, "languages", None) or ())
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See :meth:`lancebrain.embedders.base.Embedder.embed_passages`."""
