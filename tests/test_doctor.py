@@ -215,6 +215,28 @@ def test_indices_that_are_damaged_are_built_anew(brain: Brain, content: bytes | 
     assert brain.search("quokka", mode="keyword").hits
 
 
+@pytest.mark.parametrize("column", ["path", "chunk_index", "chunk_hash"])
+def test_a_damaged_index_on_a_key_is_built_anew_and_the_table_stays(
+    brain: Brain, column: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lancebrain.store.indices._KEY_INDEX_ROWS", 0)
+    store = brain._access.store()
+    with store.lock(1):
+        store.ensure_indices()
+    brain.checkpoint("mine")
+    table = table_of(brain)
+    (index,) = [one for one in table.to_lance().describe_indices() if one.field_names == [column]]
+    brain.close()
+    for segment in index.segments:
+        folder = brain.settings.index / "chunks.lance" / "_indices" / segment.uuid
+        (folder / "page_data.lance").unlink()
+    assert codes(brain.doctor()) == ["index-damaged"]
+    assert brain.doctor(fix=True).is_healthy
+    brain.close()
+    assert_healthy(brain)
+    assert [one.name for one in brain.checkpoints()] == ["mine"]
+
+
 @pytest.mark.parametrize(
     "error", [OSError(errno.ENOSPC, "No space left on device"), PermissionError(errno.EACCES, "No")]
 )

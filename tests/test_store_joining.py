@@ -184,3 +184,15 @@ def test_pieces_of_single_edits_are_joined_between_two_of_them(store: Store) -> 
         assert len(pieces_of(table)) == 2
     assert texts(store) == texts_before
     assert store.commits.read()[-1].reason == "maintenance"
+
+
+def test_what_a_write_that_was_killed_left_is_deleted(store: Store) -> None:
+    table = store.folder / "chunks.lance"
+    left = [table / folder / ".tmpCGbCYa" for folder in ("_deletions", "_versions", "data")]
+    for file in left:
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(b"half")
+    with store.lock(1):
+        store.maintain()
+    assert not any(file.exists() for file in left)
+    assert len(texts(store)) == 1_000

@@ -12,12 +12,13 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lancebrain.errors import IndexLockedError
-from lancebrain.store import Store
+from lancebrain.store import Store, handles
 from lancebrain.types import Filter
-from tests.stored import make_store, put
+from tests.stored import make_store, put, vector_of
 
 PROJECT = Path(__file__).parent.parent
 
@@ -165,3 +166,19 @@ def test_nothing_of_the_store_is_said_on_stdout(store: Store, capfd: pytest.Capt
     store.snapshot().keyword_candidates("text", Filter(), 5)
     out, err = capfd.readouterr()
     assert (out, err) == ("", "")
+
+
+def test_a_long_lived_handle_opens_its_table_anew_now_and_then_and_answers_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handles, "_SEEN_WITH_ONE", 3)
+    store = make_store(tmp_path)
+    connections = set()
+    for number in range(10):
+        put(store, {f"n/{number}.md": [f"alpha {number}"]})
+        snapshot = store.snapshot()
+        assert len(snapshot.keyword_candidates("alpha", Filter(), 20)) == number + 1
+        with store.lock(1):
+            store.set_vectors([(f"n/{number}.md", 0)], np.stack([vector_of("beta")]))
+        connections.add(store._handles._connection)
+    assert 3 <= len(connections) <= 8

@@ -215,3 +215,17 @@ def test_a_vector_index_that_there_are_too_few_vectors_for_is_dropped_when_it_is
     assert outside(store).keys() == {*COLUMNS} - {"vector"}
     found = store.snapshot().vector_candidates(vector_of("text 7 of 0"), Filter(), 1)
     assert found[0].path == "n/7.md"
+
+
+def test_an_index_whose_rows_were_all_written_in_place_is_maintained(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indices, "_PARTITION_ROWS", 60)
+    keys = [(f"n/{n}.md", 0) for n in range(3_000)]
+    vectors = np.stack([vector_of(f"other {n}") for n in range(3_000)])
+    with store.lock(1):
+        store.set_vectors(keys, vectors)
+    maintained(store)
+    assert outside(store) == dict.fromkeys(COLUMNS, 0)
+    found = store.snapshot().vector_candidates(vector_of("other 77"), Filter(), 1)
+    assert found[0].path == "n/77.md"

@@ -259,6 +259,18 @@ def test_a_commit_that_fails_is_told_and_the_next_process_goes_on(
     assert pending(notes) == 0
 
 
+def test_many_chunks_of_one_text_that_is_refused_keep_no_others_from_their_vectors(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backfill, "_COMMIT_ROWS", 10)
+    notes.write({f"bad{n}.md": "Poison.\n" for n in range(30)})  # the newest
+    notes.sync(fill=False)
+    notes.embedder.fail_on = "Poison"
+    (problem,) = Engine(notes.store, notes.settings, lambda: notes.embedder).fill()[1]
+    assert problem.code == "text-refused"
+    assert pending(notes) == 30
+
+
 def test_progress_never_goes_back(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backfill, "_COMMIT_ROWS", 50)
     monkeypatch.setattr(embedding, "_MAX_PART", 10)

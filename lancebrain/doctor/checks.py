@@ -140,21 +140,8 @@ def keys(engine: Engine) -> Iterator[Ailment]:
 def rows(engine: Engine) -> Iterator[Ailment]:
     """Whether everything can be read; vectors are a check of their own."""
     names = [name for name in table_schema(engine.store.info).names if name != "vector"]
-    read_through(engine.store.snapshot(), names)
+    engine.store.snapshot().read_through(names)
     yield from ()
-
-
-def read_through(snapshot: Snapshot, columns: Sequence[str] | None = None) -> None:
-    """Read every row, a part at a time.
-
-    Args:
-        columns: names; all by default.
-
-    Raises:
-        DamagedError: something cannot be read.
-    """
-    for where in path_ranges(snapshot.to_arrow(["path"])["path"], rows=_ROWS_A_READ):
-        snapshot.to_arrow(columns, where=where)
 
 
 def indices(engine: Engine) -> Iterator[Ailment]:
@@ -163,7 +150,7 @@ def indices(engine: Engine) -> Iterator[Ailment]:
     try:
         snapshot.keyword_candidates("index", Filter(), 1)
         snapshot.vector_candidates(np.eye(1, dim, dtype=np.float32)[0], Filter(), 1)
-        snapshot.documents(["index"])
+        snapshot.look_up_all()
     except DamagedError as error:
         yield ailment("index-damaged", error.message, "build the indices anew")
     if engine.store.is_index_behind():

@@ -19,12 +19,12 @@ Check = Callable[[Engine], Iterable[Ailment]]
 _OF_THE_TABLE: Mapping[str, Check] = {
     "versions": checks.recovered_versions,
     "rows": checks.rows,
+    "indices": checks.indices,
     "keys": checks.keys,
     "vectors": checks.vectors,
 }
 _OF_THE_REST: Mapping[str, Check] = {
     "lock": checks.lock,
-    "indices": checks.indices,
     "sources": checks.unlisted,
     "disk": checks.disk,
 }
@@ -72,14 +72,30 @@ def examine(
     findings = tuple(one.finding for one in found)
     if fix and found:
         repair(engine, found)
-        left = {one.finding.code for one in _findings_of(engine, {**_OF_THE_TABLE, **rest})}
-        findings = tuple(_told(finding, left) for finding in findings)
+        left = _findings_of(engine, {**_OF_THE_TABLE, **rest})
+        if _ends_early(found):
+            # Now the rest can be seen.
+            repair(engine, left)
+            findings += tuple(one.finding for one in left)
+            left = _findings_of(engine, {**_OF_THE_TABLE, **rest})
+        codes = {one.finding.code for one in left}
+        findings = tuple(_told(finding, codes) for finding in findings)
     version = engine.store.snapshot().version
     return Diagnosis(version, names, findings, time.monotonic() - started)
 
 
 def _findings_of(engine: Engine, chosen: Mapping[str, Check]) -> list[Ailment]:
-    return [one for check in chosen.values() for one in check(engine)]
+    found: list[Ailment] = []
+    for check in chosen.values():
+        found += check(engine)
+        if _ends_early(found):
+            break
+    return found
+
+
+def _ends_early(found: Iterable[Ailment]) -> bool:
+    """Whether an index is damaged: other checks would read by it, and take it for the table."""
+    return any(one.finding.code == "index-damaged" for one in found)
 
 
 def _told(finding: Finding, left: set[str]) -> Finding:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from lancebrain.doctor.checks import Ailment, read_through
+from lancebrain.doctor.checks import Ailment
 from lancebrain.errors import DamagedError
 from lancebrain.sources import root_state
 from lancebrain.store import RowBatch
@@ -136,7 +136,7 @@ def go_back(engine: Engine) -> bool:
         for version in _some(sorted(store.versions(), reverse=True)[1:]):
             try:
                 snapshot = store.snapshot(version)
-                read_through(snapshot)
+                snapshot.read_through()
                 if not snapshot.document_count():
                     continue
                 restored = store.restore(version)

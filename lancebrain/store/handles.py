@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from .storage import Storage
 
 
+_SEEN_WITH_ONE = 200
+"""Versions that one connection sees. Its cache keeps the files open of every index that a question
+was asked of, also after they were deleted."""
+
+
 class Handles:
     """One handle that writes, one that looks for newer versions, and the newest snapshot's, which
     never moves. They share their caches.
@@ -42,6 +47,7 @@ class Handles:
         self._may_write = may_write
         self._guard = threading.RLock()
         self._asked_at: float | None = None
+        self._seen = 0
         self._latest: Snapshot
         self._open()
 
@@ -52,9 +58,16 @@ class Handles:
             if self._asked_at is None or self._storage.is_due(self._asked_at):
                 with self.probe() as table:
                     if self._storage.identity(table.version) != self._latest.identity:
-                        self._latest = self._snapshot()
+                        self._see_newest()
                 self._asked_at = asked_at
             return self._latest
+
+    def _see_newest(self) -> None:
+        self._seen += 1
+        if self._seen % _SEEN_WITH_ONE == 0:
+            self._open()
+        else:
+            self._latest = self._snapshot()
 
     def expire(self) -> None:
         """Ask for the newest version the next time, however lately that was done."""

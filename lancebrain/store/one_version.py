@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -68,6 +69,27 @@ class OneVersion:
             columns: names, or expressions by name.
         """
         return self._scan(where, columns)
+
+    def read_through(self, columns: Sequence[str] | None = None) -> None:
+        """Read every row, a part at a time and by no index.
+
+        Args:
+            columns: names; all by default.
+
+        Raises:
+            DamagedError: something cannot be read.
+        """
+        wanted = physical(columns or self._columns, self._vector)
+        self._read(lambda table: deque(table.batches("", wanted), maxlen=0))
+
+    def look_up_all(self) -> None:
+        """Read the indices on the keys and the hashes of chunks, all of each.
+
+        Raises:
+            DamagedError: one cannot be read.
+        """
+        for every in ("path >= ''", "chunk_index >= -1", "chunk_hash >= ''"):
+            self._count(every)
 
     def with_vectors(
         self, where: str, columns: Mapping[str, str]

@@ -75,13 +75,14 @@ def to_merge(rows: Sequence[int], new: int) -> int:
 def entries(table: Table, name: str) -> int:
     """The rows that a full-text index has words of: those in the table, and those that are gone
     and whose words stay until it is built anew."""
-    # One that was built over no rows says nothing.
+    # A segment of no rows says nothing.
     return sum(one.get("num_docs", 0) for one in _statistics(table, name)["indices"])
 
 
 def partitions(table: Table, name: str) -> int:
     """The most partitions that a segment of a vector index has."""
-    return max(int(one["num_partitions"]) for one in _statistics(table, name)["indices"])
+    # A segment whose rows are all elsewhere by now says nothing.
+    return max(int(one.get("num_partitions", 1)) for one in _statistics(table, name)["indices"])
 
 
 def _statistics(table: Table, name: str) -> dict[str, Any]:

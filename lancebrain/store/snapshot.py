@@ -187,13 +187,16 @@ class Snapshot(OneVersion):
         keys = zip(*(found[name].to_pylist() for name in KEY), strict=True)
         return list(keys), matrix_of(found["vector"])
 
-    def unembedded(self, limit: int) -> list[StoredChunk]:
+    def unembedded(self, limit: int, but: Collection[str] = ()) -> list[StoredChunk]:
         """Up to ``limit`` chunks without a vector, of the documents that changed last first.
+
+        Args:
+            but: hashes of chunks that are left out.
 
         Chunks without a document row, which the doctor takes out, are not among them.
         Each call looks through all such chunks (60 ms for 100,000), so ask for some thousands.
         """
-        return self._newest_first(self._scan(PENDING_ROWS, [*KEY, ROW_ID]), limit)
+        return self._newest_first(self._without(PENDING_ROWS, but), limit)
 
     def lacking(self, keys: Collection[Key]) -> dict[Key, str]:
         """The hashes of those of some chunks that have no vector."""
@@ -203,9 +206,7 @@ class Snapshot(OneVersion):
 
     def chunks_without(self, hashes: Collection[str], limit: int) -> list[StoredChunk]:
         """The same of chunks whose hash is not among these, whatever vector they have."""
-        rows = self._scan(CHUNK_ROWS, [*KEY, "chunk_hash", ROW_ID])
-        known = pc.is_in(rows["chunk_hash"], pa.array(list(hashes), pa.string()))
-        return self._newest_first(rows.filter(pc.invert(known)), limit)
+        return self._newest_first(self._without(CHUNK_ROWS, hashes), limit)
 
     def embedded_hashes(self) -> set[str]:
         """The hashes of all chunks that have a vector."""
@@ -222,6 +223,11 @@ class Snapshot(OneVersion):
         row_of = dict(zip(rows["chunk_hash"].to_pylist(), rows[ROW_ID].to_pylist(), strict=True))
         chosen = sorted(row_of)[:limit]  # what a hash begins with means nothing
         return stored_chunks(self._take([row_of[h] for h in chosen], CHUNK_COLUMNS))
+
+    def _without(self, where: str, hashes: Collection[str]) -> pa.Table:
+        rows = self._scan(where, [*KEY, "chunk_hash", ROW_ID])
+        known = pc.is_in(rows["chunk_hash"], pa.array(list(hashes), pa.string()))
+        return rows.filter(pc.invert(known))
 
     def _newest_first(self, rows: pa.Table, limit: int) -> list[StoredChunk]:
         stats = self.stats()

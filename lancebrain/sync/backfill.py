@@ -105,13 +105,7 @@ class Backfill:
             while self._lease.take():
                 snapshot = self._store.snapshot()
                 refused, under_way = self._embedding.refused, self._commits.under_way
-                limit = _COMMIT_ROWS + len(refused) + len(under_way)
-                lacking = [
-                    row
-                    for row in snapshot.unembedded(limit)
-                    if row.chunk.chunk_hash not in under_way
-                ]
-                rows = [row for row in lacking if row.chunk.chunk_hash not in refused]
+                rows = snapshot.unembedded(_COMMIT_ROWS, but={*refused, *under_way})
                 if rows:
                     yield from self._round(snapshot, rows)
                 elif under_way:
@@ -121,7 +115,7 @@ class Backfill:
                     self._is_done = True
                     if self.filled:
                         self._maintain(AT_REST)
-                    self._tell_refused(lacking)
+                    self._tell_refused(snapshot)
                     return
         finally:
             try:
@@ -150,13 +144,13 @@ class Backfill:
             self.filled += self._commits.begin(vectors, commit)
         yield
 
-    def _tell_refused(self, rows: list[StoredChunk]) -> None:
-        if rows:
-            error = self._embedding.refused[rows[0].chunk.chunk_hash]
+    def _tell_refused(self, snapshot: Snapshot) -> None:
+        for row in snapshot.unembedded(1):
+            error = self._embedding.refused[row.chunk.chunk_hash]
             raise TextsRefusedError(
-                f"{len(rows)} texts got no vector and are found by their words alone, the first in "
-                f"{rows[0].path}. {error.message}",
-                path=rows[0].path,
+                f"{snapshot.pending()} texts got no vector and are found by their words alone, the "
+                f"first in {row.path}. {error.message}",
+                path=row.path,
                 hint=error.hint,
             )
 
