@@ -144,7 +144,8 @@ def test_manifests_that_are_not_understood_delete_nothing(store: Store) -> None:
 
 
 def test_rows_that_share_a_key_do_not_keep_the_others_from_being_joined(store: Store) -> None:
-    rows = store.snapshot().whole_rows([("n/1.md", 0)])
+    snapshot = store.snapshot()
+    rows = snapshot.whole_rows(snapshot.row_ids([("n/1.md", 0)]).values())
     with store.lock(1), store._handles.writer.durably() as table:
         table.add(rows)
     for number in range(21):

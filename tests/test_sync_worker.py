@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from lancebrain.errors import LancebrainError, StoreError
+from lancebrain.errors import EmbedderError, LancebrainError, StoreError
 from lancebrain.sync import Engine, embedding, following, run, watcher
 from lancebrain.sync.dirty import Dirty, Taken
 from lancebrain.sync.watchstate import WatchRecord
@@ -490,5 +490,25 @@ def test_a_bulk_gives_way_to_questions_again_and_again_and_a_single_edit_does_no
             await live.until(lambda: notes.store.snapshot().pending() == 0)
             groups, parts = (run.SMALL + 50) // 10, run.SMALL // 20
             assert live.gave_way.count - before >= groups + parts - 2
+
+    asyncio.run(play())
+
+
+def test_a_model_that_cannot_be_changed_is_told_of_once_while_all_else_goes_well(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.with_settings(look_interval_s=0.1)
+    tried = Times()
+
+    def fail() -> None:
+        tried.put()
+        raise EmbedderError("It is not installed.")
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            monkeypatch.setattr(live.engine, "settle_model", fail)
+            await live.until(lambda: tried.count > 3)
+            assert [one.message for one in live.problems] == ["It is not installed."]
+            assert live.errors == []
 
     asyncio.run(play())

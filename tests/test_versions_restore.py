@@ -202,7 +202,9 @@ def test_a_name_that_only_looks_like_that_of_a_note_is_told_with_it(notes: Notes
 def test_a_note_that_is_damaged_in_the_index_does_not_keep_the_others_away(notes: Notes) -> None:
     notes.write({"a.md": "one\n", "b.md": "two\n"}).sync()
     stored = notes.store.snapshot().chunks(["notes/a.md"])["notes/a.md"][0]
-    rows = notes.store.snapshot().whole_rows([("notes/a.md", stored.chunk_index)])
+    snapshot = notes.store.snapshot()
+    row_ids = snapshot.row_ids([("notes/a.md", stored.chunk_index)])
+    rows = snapshot.whole_rows(row_ids.values())
     text = rows.schema.get_field_index("text")
     with notes.store.lock(5):
         notes.store._handles.writer.merge(rows.set_column(text, "text", [["damaged\n"]]))

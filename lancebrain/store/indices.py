@@ -28,7 +28,6 @@ _PARTITION_ROWS = 16_384
 _PARTITIONS_GROWN = 4
 """Rows that come in go to the partitions there are; with so many times what a new index would
 have to each, it is built anew."""
-_TEXT_INDEX = "text_idx"
 _MOST_WRITTEN = 1 / 3
 """Of a full-text index. Joining segments of it takes 0.2 ms a row, building it anew 0.05; the other
 indices are joined in no time."""
@@ -82,12 +81,13 @@ def bring_up(table: Table, rows: int, share: float, gone: float) -> list[str]:
         build_full_text(table)
     build_keys(table, [column for column in built if column != "text"])
     names = behind(table, rows, share)
+    text = indices_of(table)["text"].name
     try:
         if _gone_share(table) > gone:
             return rebuild(table)
-        if _TEXT_INDEX in names and segments.share_written(table, _TEXT_INDEX) > _MOST_WRITTEN:
+        if text in names and segments.share_written(table, text) > _MOST_WRITTEN:
             build_full_text(table)
-            names.remove(_TEXT_INDEX)
+            names.remove(text)
             built.append("text")
         segments.add_rows(table, names)
     except (OSError, RuntimeError, ValueError) as error:

@@ -111,6 +111,15 @@ def bring_up_indices(table: Table, tolerance: Tolerance) -> list[str]:
     )
 
 
+def bring_up_all_indices(table: Table, tolerance: Tolerance) -> list[str]:
+    """The same, and build the index on vectors where it is due."""
+    rebuilt = bring_up_indices(table, tolerance)
+    if indices.vectors_due(table) or indices.vectors_outgrown(table):
+        indices.build_vectors(table)
+        rebuilt.append("vector")
+    return rebuilt
+
+
 def join_tiny(table: Table) -> None:
     """Join the pieces that single edits left, if there are so many that everything is slower."""
     pieces = tiny(pieces_of(table))
@@ -145,10 +154,7 @@ def maintain(
         table.delete(TOMBSTONES)
     if joined:
         join(table, joined)
-    rebuilt = bring_up_indices(table, tolerance)
-    if indices.vectors_due(table) or indices.vectors_outgrown(table):
-        indices.build_vectors(table)
-        rebuilt.append("vector")
+    rebuilt = bring_up_all_indices(table, tolerance)
     if clean_up:
         storage.drop_versions(due_versions)
         storage.collect(fragments=_fragment_count(table))

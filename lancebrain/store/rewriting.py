@@ -125,9 +125,7 @@ def _rows(
 def _index(writer: Writer) -> int:
     """Bring the indices up to the rows; the version then."""
     with writer.durably() as table:
-        maintenance.bring_up_indices(table, maintenance.WHILE_FILLING)
-        if indices.vectors_due(table):
-            indices.build_vectors(table)
+        maintenance.bring_up_all_indices(table, maintenance.WHILE_FILLING)
         return int(table.version)
 
 

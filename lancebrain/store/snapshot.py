@@ -6,7 +6,7 @@ Removed rows (tombstones) are left out of all of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,9 +138,9 @@ class Snapshot(OneVersion):
         chunks = stored_chunks(self._take(list(self.row_ids(keys).values()), CHUNK_COLUMNS))
         return {(chunk.path, chunk.chunk_index): chunk for chunk in chunks}
 
-    def whole_rows(self, keys: Sequence[Key]) -> pa.Table:
-        """The chunk rows of these keys with all columns of the table; unknown ones left out."""
-        return self._take(list(self.row_ids(keys).values()), self._columns)
+    def whole_rows(self, row_ids: Iterable[int]) -> pa.Table:
+        """The rows of these ids with all columns of the table, in no defined order."""
+        return self._take(list(row_ids), self._columns)
 
     def passages(self, keys: Sequence[Key]) -> Passages:
         """These chunks with all that an answer shows of them; unknown ones are left out."""
@@ -190,11 +190,11 @@ class Snapshot(OneVersion):
     def unembedded(self, limit: int, but: Collection[str] = ()) -> list[StoredChunk]:
         """Up to ``limit`` chunks without a vector, of the documents that changed last first.
 
-        Args:
-            but: hashes of chunks that are left out.
-
         Chunks without a document row, which the doctor takes out, are not among them.
         Each call looks through all such chunks (60 ms for 100,000), so ask for some thousands.
+
+        Args:
+            but: hashes of chunks that are left out.
         """
         return self._newest_first(self._without(PENDING_ROWS, but), limit)
 

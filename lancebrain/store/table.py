@@ -96,7 +96,7 @@ class Store(OpenIndex):
             if self._handles.writer.is_much_of_its_pieces(list(row_of.values())):
                 version = self._handles.writer.update(vectors_of(found, self.info.dim))
             else:
-                rows = snapshot.whole_rows(list(found))
+                rows = snapshot.whole_rows(row_of.values())
                 version = self._handles.writer.merge(with_vectors(rows, found))
         self.commits.record(version, reason, {"embedded": len(found)}, started)
         return version

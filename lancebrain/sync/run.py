@@ -263,11 +263,11 @@ class Run:
         """Hand on what a few queries can serve; the places that are taken out of the index."""
         left: list[str] = []
         if self._moves:
-            moves = _take(self._moves, lambda move: move[1].size)
+            moves = _take(self._moves, lambda move: move[1].size, _GROUP_PATHS)
             collector.move(moves)
             left = [old for old, _ in moves]
         elif self._removals:
-            left = _take(self._removals, lambda _: _GROUP_BYTES // _GROUP_PATHS)
+            left = _take(self._removals, lambda _: _GROUP_BYTES // _GROUP_PATHS, _GROUP_PATHS)
             collector.remove(left)
         else:
             most = _GROUP_PATHS_WHILE_ASKED if self._is_asked() else _GROUP_PATHS
@@ -332,8 +332,8 @@ class Run:
         return self._store.lock(self._settings.lock_timeout_s)
 
 
-def _take(queue: deque[_T], size_of: Callable[[_T], int], most: int = _GROUP_PATHS) -> list[_T]:
-    """The next few from a queue: one at least, and no more than a group's files and bytes."""
+def _take(queue: deque[_T], size_of: Callable[[_T], int], most: int) -> list[_T]:
+    """The next few from a queue: one at least, and no more than ``most`` and a group's bytes."""
     taken: list[_T] = []
     left_bytes = _GROUP_BYTES
     while queue and len(taken) < most and (not taken or size_of(queue[0]) <= left_bytes):

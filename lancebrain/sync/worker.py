@@ -99,7 +99,7 @@ class Worker:
         self._maintains = False
         self._commits = 0
         self._has_failed = False
-        self._told: Problem | None = None
+        self._told: dict[str, Problem | None] = {}
         self._considers_model = True
         self._loading: asyncio.Task[None] | None = None
         self._checking: asyncio.Task[None] | None = None
@@ -205,9 +205,9 @@ class Worker:
         self._lacks_vectors = False
         try:
             await self._drive(self._engine.backfill_steps())
-            self._told = None
+            self._tell("vectors", None)
         except EmbedderError as error:
-            self._tell(waiting(error))
+            self._tell("vectors", waiting(error))
 
     async def _consider_model(self) -> None:
         """See whether the index is to have another model, and bring it there."""
@@ -215,14 +215,15 @@ class Worker:
         try:
             await asyncio.to_thread(self._engine.settle_model)
             await self._drive(self._engine.migration_steps(), rests=True)
+            self._tell("model", None)
         except EmbedderError as error:
-            self._tell(Problem("", "model-unavailable", str(error)))
+            self._tell("model", Problem("", "model-unavailable", str(error)))
 
-    def _tell(self, problem: Problem) -> None:
-        """Tell of a problem, once as long as it stays."""
-        if problem != self._told:
-            self._told = problem
+    def _tell(self, of: str, problem: Problem | None) -> None:
+        """Tell of a problem, once as long as it stays; None where there is none."""
+        if problem is not None and problem != self._told.get(of):
             self._on_problem(problem)
+        self._told[of] = problem
 
     def _rests_for(self, seconds: float) -> bool:
         return time.monotonic() - self._last_change > seconds
