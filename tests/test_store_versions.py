@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lancebrain.errors import UsageError
 from lancebrain.store import Store
-from lancebrain.store.manifests import newest_manifests, version_of
+from lancebrain.store.manifests import newest_manifests, versions_of
 from lancebrain.store.retention import due_versions
 from lancebrain.types import Filter
 from tests.stored import STEP, make_store, put, unit
@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def versions(store: Store) -> list[int]:
-    return sorted(map(version_of, newest_manifests(store.folder / "chunks.lance")))
+    return sorted(versions_of(store.folder / "chunks.lance"))
 
 
 def tag(store: Store, name: str, version: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -55,12 +55,17 @@ class CommitLog:
         with translated(self._storage, "writing the commit log"):
             self._storage.append(_FILE, _line_of(record))
 
-    def read(self) -> list[CommitRecord]:
-        """The records of all versions that exist, oldest first."""
-        with translated(self._storage, "listing its versions"):
-            existing = self._storage.made_at()
+    def read(self, of: Collection[int] | None = None) -> list[CommitRecord]:
+        """The records of the versions that exist, oldest first.
+
+        Args:
+            of: these versions, where they were listed already.
+        """
+        if of is None:
+            with translated(self._storage, "listing its versions"):
+                of = self._storage.made_at()
         # Of two for one version the later counts: the earlier one's version was lost in a crash.
-        latest = {r.version: r for r in self._records() if r is not None and r.version in existing}
+        latest = {r.version: r for r in self._records() if r is not None and r.version in of}
         return [latest[version] for version in sorted(latest)]
 
     def prune(self) -> None:

@@ -14,7 +14,7 @@ from .durably import on_disk
 from .failures import translated
 from .garbage import collect
 from .lock import IndexLock
-from .manifests import has_any, identity, made_at, manifest_file
+from .manifests import identity, made_at, manifest_file, versions_of
 
 
 class FolderStorage:
@@ -65,7 +65,7 @@ class FolderStorage:
         (self.folder / name).unlink(missing_ok=True)
 
     def has_table(self) -> bool:
-        return has_any(self.table)
+        return bool(versions_of(self.table))
 
     def table_identity(self) -> Hashable | None:
         try:

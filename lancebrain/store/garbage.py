@@ -68,11 +68,11 @@ def lost(
         file = Path(name)
         match file.parts[0]:
             case "data" | "_transactions":
-                return ending_of(file) not in names
+                return ending_of(file.name) not in names
             case _ if file.name.startswith(".tmp"):
                 return True  # of a write that was killed
             case "_deletions":
-                return deletion_of(file) not in deletions
+                return deletion_of(file.name) not in deletions
             case "_indices":
                 number = uuid.UUID(file.parts[1]).bytes
                 return not any(number in content for content in contents)

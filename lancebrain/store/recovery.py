@@ -13,15 +13,23 @@ from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from .manifests import deletion_of, deletions_in, ending_of, named_in, newest_manifests, version_of
+from .manifests import (
+    deletion_of,
+    deletions_in,
+    ending_of,
+    manifest_file,
+    named_in,
+    names_in,
+    versions_of,
+)
 
 _ASIDE = ".damaged-"
 _FILE_END = b"LANC"
 """What a manifest and a data file end with."""
 
 
-def torn_versions(table: Path) -> list[Path]:
-    """The manifests of the newest versions as far as they are torn; none where none is whole.
+def torn_versions(table: Path) -> list[int]:
+    """The newest versions as far as they are torn, newest first; none where none is whole.
 
     A version is torn when its manifest is, or what it added to the version before. Damage to a
     file that older versions have, too, is none of a power cut, and no reason to go back.
@@ -29,12 +37,12 @@ def torn_versions(table: Path) -> list[Path]:
     Args:
         table: the table's folder.
     """
-    torn: list[Path] = []
-    manifests = newest_manifests(table)
-    for manifest, before in zip_longest(manifests, manifests[1:]):
-        if _is_whole(table, manifest, before):
+    torn: list[int] = []
+    versions = versions_of(table)
+    for version, before in zip_longest(versions, versions[1:]):
+        if _is_whole(table, version, before):
             return torn
-        torn.append(manifest)
+        torn.append(version)
     return []
 
 
@@ -47,9 +55,9 @@ def drop_torn_versions(table: Path) -> list[int]:
         OSError: the folder may not be written.
     """
     torn = torn_versions(table)
-    for manifest in torn:
-        manifest.unlink(missing_ok=True)
-    return [version_of(manifest) for manifest in torn]
+    for version in torn:
+        manifest_file(table, version).unlink(missing_ok=True)
+    return torn
 
 
 def set_aside(table: Path) -> Path:
@@ -79,24 +87,33 @@ def drop_set_aside(table: Path) -> int:
     return len(aside)
 
 
-def _is_whole(table: Path, manifest: Path, before: Path | None) -> bool:
-    content = _content(manifest)
+def _is_whole(table: Path, version: int, before: int | None) -> bool:
+    content = _content(manifest_file(table, version))
     if not content.endswith(_FILE_END):
         return False
-    known = b"" if before is None else _content(before)
-    data = {ending_of(file): file for file in (table / "data").glob("*.lance")}
-    added = {name for name in named_in(content) - named_in(known) if name.endswith(".lance")}
-    indices = (
-        folder
-        for folder in (table / "_indices").glob("*")
-        if (number := uuid.UUID(folder.name).bytes) in content and number not in known
-    )
+    known = b"" if before is None else _content(manifest_file(table, before))
     return (
-        added <= data.keys()
-        and all(_ends_well(data[name]) for name in added)
-        and all(_ends_well(file) for folder in indices for file in folder.rglob("*.lance"))
+        _is_data_whole(table, named_in(content) - named_in(known))
+        and _are_indices_whole(table, content, known)
         and all(map(_is_filled, _deletions(table, deletions_in(content) - deletions_in(known))))
     )
+
+
+def _is_data_whole(table: Path, names: Collection[str]) -> bool:
+    """Whether the data files among these are there and whole."""
+    added = {name for name in names if name.endswith(".lance")}
+    there = [name for name in names_in(table / "data") if ending_of(name) in added]
+    return len(there) == len(added) and all(_ends_well(table / "data" / name) for name in there)
+
+
+def _are_indices_whole(table: Path, content: bytes, known: bytes) -> bool:
+    """Whether the indices are whole that a manifest names and the one before does not."""
+    folders = (
+        table / "_indices" / name
+        for name in names_in(table / "_indices")
+        if (number := uuid.UUID(name).bytes) in content and number not in known
+    )
+    return all(_ends_well(file) for folder in folders for file in folder.rglob("*.lance"))
 
 
 def _content(manifest: Path) -> bytes:
@@ -108,7 +125,8 @@ def _content(manifest: Path) -> bytes:
 
 def _deletions(table: Path, numbers: Collection[int]) -> Iterator[Path]:
     """Those of these numbers; a write that failed leaves others, which belong to no version."""
-    return (file for file in (table / "_deletions").glob("*-*") if deletion_of(file) in numbers)
+    names = (name for name in names_in(table / "_deletions") if not name.startswith("."))
+    return (table / "_deletions" / name for name in names if deletion_of(name) in numbers)
 
 
 def _is_filled(file: Path) -> bool:
