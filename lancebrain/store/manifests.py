@@ -43,7 +43,8 @@ def names_in(folder: Path) -> list[str]:
     """The names in a folder, in no order; none where there is no folder. Quicker than paths: a week
     of edits has thousands of files."""
     try:
-        return os.listdir(folder)
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries]
     except FileNotFoundError:
         return []
 
