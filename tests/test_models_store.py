@@ -140,7 +140,7 @@ def test_what_has_no_new_vector_is_pending_and_found_by_its_words(store: Store) 
     change(store, lambda hashes: {h: new_vector(h) for h in hashes if h == wanted})
     snapshot = store.snapshot()
     assert snapshot.pending() == 2
-    assert {row.chunk.text for row in snapshot.unembedded(9)} == {"alpha fox", "gamma fox"}
+    assert {row.text for row in snapshot.unembedded(9)} == {"alpha fox", "gamma fox"}
     assert len(snapshot.keyword_candidates("fox", Filter(), 9)) == 2
     assert len(snapshot.vector_candidates(new_vector(wanted), Filter(), 9)) == 1
 

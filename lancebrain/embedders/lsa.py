@@ -14,19 +14,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import unicodedata
 import zipfile
 import zlib
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
 from lancebrain.embedders.engine import About, EmbedderSpec, EngineOptions
+from lancebrain.embedders.lsa_features import Counted, count
 from lancebrain.errors import EmbedderError, ModelUnavailableError, UsageError
 
 NAME = "lsa"
@@ -43,12 +42,6 @@ _LEAST_DOCUMENTS = 2
 _KEPT_VERSIONS = 3
 _FUSION_WEIGHT = 0.1
 _LANGUAGES: Mapping[str, float] = {}
-_UNSPACED = (
-    r"\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆"
-    r"\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}"
-)
-_RUN = regex.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}])+")
-
 ABOUT = About(
     summary="Learned from your own notes in seconds; no download, any language.",
     modules=("sklearn",),
@@ -119,7 +112,7 @@ def drift(texts: Sequence[str], options: EngineOptions) -> float:
     if f"/{_UNFITTED}/" in options.fingerprint or options.index is None:
         return 1.0
     basis = _read(options.index, options.fingerprint)
-    return max(0.0, _unknown(map(_counts, texts), basis.features) - basis.unknown)
+    return max(0.0, _unknown(count(texts), basis.features) - basis.unknown)
 
 
 class LSA:
@@ -147,9 +140,11 @@ class LSA:
                 "dimensions.",
                 hint=f"With fewer: lancebrain model use {NAME}:8",
             )
+        owners, features, times = count(texts)
+        ends = np.searchsorted(owners, np.arange(len(texts) + 1)).tolist()
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
-        for row, text in enumerate(texts):
-            out[row] = _folded_in(_counts(text), self._basis)
+        for row, (start, end) in enumerate(pairwise(ends)):
+            out[row] = _folded_in(features[start:end], times[start:end], self._basis)
         return out
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -180,20 +175,20 @@ def learn(texts: Sequence[str], dim: int, *, threads: int = 1) -> Basis:
             f"The model {NAME} learns by scikit-learn, which is not there: {error}.",
             hint=f"Install it: pip install '{ABOUT.install}'",
         ) from error
-    counts = [_counts(text) for text in texts]
-    features = _telling(counts)
+    counted = count(texts)
+    features = _telling(counted)
     if len(features) <= dim:
         raise ModelUnavailableError(
             f"{NAME} learns from your notes, and these have too few words in common."
         )
-    places, values, ends = [], [], [0]
-    for counted in counts:
-        found = _found(counted, features)
-        places.append(found)
-        values.append(np.array([counted[int(f)] for f in features[found]], np.float32))
-        ends.append(ends[-1] + len(found))
+    places, is_known = _places(counted.features, features)
+    rows = np.bincount(counted.owners[is_known], minlength=len(texts))
     matrix = csr_matrix(
-        (np.concatenate(values), np.concatenate(places), np.array(ends)),
+        (
+            counted.times[is_known].astype(np.float32),
+            places[is_known],
+            np.concatenate(([0], np.cumsum(rows))),
+        ),
         shape=(len(texts), len(features)),
     )
     weighing = TfidfTransformer(sublinear_tf=True)
@@ -206,16 +201,18 @@ def learn(texts: Sequence[str], dim: int, *, threads: int = 1) -> Basis:
         features=features,
         idf=weighing.idf_.astype(np.float32),
         directions=directions,
-        unknown=_unknown(iter(counts), features),
+        unknown=_unknown(counted, features),
     )
 
 
-def _folded_in(counts: Counter[int], basis: Basis) -> NDArray[np.float32]:
+def _folded_in(
+    features: NDArray[np.uint32], times: NDArray[np.intp], basis: Basis
+) -> NDArray[np.float32]:
     """The vector of a text: length 1, also of one that holds nothing that is known."""
-    found = _found(counts, basis.features)
-    times = np.array([counts[int(feature)] for feature in basis.features[found]], np.float32)
-    weights = (1 + np.log(times)) * basis.idf[found]
-    vector: NDArray[np.float32] = weights @ basis.directions[found]
+    places, is_known = _places(features, basis.features)
+    places = places[is_known]
+    weights = (1 + np.log(times[is_known].astype(np.float32))) * basis.idf[places]
+    vector: NDArray[np.float32] = weights @ basis.directions[places]
     length = float(np.linalg.norm(vector))
     if length < 1e-6:
         nothing = np.zeros(basis.dim, dtype=np.float32)
@@ -224,47 +221,25 @@ def _folded_in(counts: Counter[int], basis: Basis) -> NDArray[np.float32]:
     return vector / length
 
 
-def _counts(text: str) -> Counter[int]:
-    """How often each feature occurs: words, or characters and pairs of them."""
-    return Counter(zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in _words(text))
-
-
-def _words(text: str) -> Iterator[str]:
-    for match in _RUN.finditer(unicodedata.normalize("NFKC", text).lower()):
-        run = match[0]
-        if match["unspaced"] is None:
-            yield run
-        else:
-            yield from run
-            yield from (run[at : at + 2] for at in range(len(run) - 1))
-
-
-def _telling(counts: Sequence[Counter[int]]) -> NDArray[np.uint32]:
+def _telling(counted: Counted) -> NDArray[np.uint32]:
     """The features of more than one text; of too many, those of most texts."""
-    documents: Counter[int] = Counter()
-    for counted in counts:
-        documents.update(counted.keys())
-    kept = [
-        feature
-        for feature, count in documents.most_common(_MOST_FEATURES)
-        if count >= _LEAST_DOCUMENTS
-    ]
-    return np.sort(np.array(kept, dtype=np.uint32))
+    features, documents = np.unique(counted.features, return_counts=True)
+    order = np.argsort(-documents, kind="stable")[:_MOST_FEATURES]
+    kept = features[order[documents[order] >= _LEAST_DOCUMENTS]]
+    return np.sort(kept)
 
 
-def _found(counts: Counter[int], features: NDArray[np.uint32]) -> NDArray[np.intp]:
-    """Places of a text's features among those that are known."""
-    asked = np.fromiter(counts.keys(), dtype=np.uint32, count=len(counts))
+def _places(
+    asked: NDArray[np.uint32], features: NDArray[np.uint32]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Where features are among those that are known, and which of them are known at all."""
     places = np.minimum(np.searchsorted(features, asked), len(features) - 1)
-    return np.sort(places[features[places] == asked])
+    return places, features[places] == asked
 
 
-def _unknown(texts: Iterator[Counter[int]], features: NDArray[np.uint32]) -> float:
-    every = unknown = 0
-    for counted in texts:
-        every += len(counted)
-        unknown += len(counted) - len(_found(counted, features))
-    return unknown / every if every else 0.0
+def _unknown(counted: Counted, features: NDArray[np.uint32]) -> float:
+    _, is_known = _places(counted.features, features)
+    return float(1 - is_known.mean()) if len(is_known) else 0.0
 
 
 def _dim_of(variant: str) -> int:

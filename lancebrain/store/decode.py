@@ -7,12 +7,13 @@ from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from lancebrain.types import Chunk, DocumentState, Problem, StoredChunk
+from lancebrain.types import Chunk, ChunkText, DocumentState, Problem, StoredChunk
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 DOCUMENT_COLUMNS = ("path", "source", "domain", "kind", "tags", "doc")
@@ -31,6 +32,16 @@ CHUNK_COLUMNS = (
     "created_at",
     "updated_at",
 )
+TEXT_COLUMNS = (
+    "path",
+    "chunk_index",
+    "chunk_hash",
+    "kind",
+    "heading_path",
+    "text",
+    "table_header",
+)
+"""Of :class:`ChunkText`, in its order."""
 STAT_COLUMNS = {
     "size": "doc.size",
     "mtime_ns": "doc.mtime_ns",
@@ -114,6 +125,21 @@ def _stored_chunk(
     trail, labels = tuple(heading_path or ()), tuple(tags or ())
     chunk = Chunk(text, chunk_hash, trail, labels, line_count, role, said_at, table_header or "")
     return StoredChunk(path, chunk_index, chunk, embedded, created_at, updated_at)
+
+
+def chunk_texts(table: pa.Table) -> list[ChunkText]:
+    """Chunk rows (:data:`TEXT_COLUMNS`), in the order of the table."""
+    columns = {name: table[name].to_pylist() for name in TEXT_COLUMNS if name != "heading_path"}
+    columns["heading_path"] = _tuples(table["heading_path"])
+    columns["table_header"] = [header or "" for header in columns["table_header"]]
+    return list(map(ChunkText, *(columns[name] for name in TEXT_COLUMNS)))
+
+
+def _tuples(lists: pa.ChunkedArray) -> list[tuple[Any, ...]]:
+    """A column of lists; a third of the time that Arrow takes for them."""
+    ends = np.cumsum(pc.fill_null(pc.list_value_length(lists), 0).to_numpy()).tolist()
+    values = pc.list_flatten(lists).to_pylist()
+    return [tuple(values[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def matrix_of(vectors: pa.ChunkedArray) -> NDArray[np.float32]:

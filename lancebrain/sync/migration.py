@@ -113,8 +113,8 @@ class Migration:
             return
         every = snapshot.chunk_hashes()
         self.total, self.done = len(every), len(every & there)
-        hashes = list(dict.fromkeys(row.chunk.chunk_hash for row in rows))
-        lacking = texts_to_embed(snapshot, rows, missing(hashes, self._cached(planned, hashes)))
+        hashes = list(dict.fromkeys(row.chunk_hash for row in rows))
+        lacking = texts_to_embed(rows, missing(hashes, self._cached(planned, hashes)))
         yield
         while lacking and self._lease.take():
             # Kept at once: what is killed next finds it.
@@ -238,10 +238,10 @@ def switch(store: Store, planned: PlannedChange) -> Changed:
 
 def _tidy(store: Store, planned: PlannedChange) -> None:
     snapshot = store.snapshot()
-    if snapshot.pending():
+    lacking = snapshot.pending_hashes()
+    if lacking:
         # Should the switch have been cut short after all, these are not given to the model again.
-        lacking = [row.chunk.chunk_hash for row in snapshot.unembedded(snapshot.pending())]
-        _cache(store, planned, store.staged.get(planned.fingerprint, lacking))
+        _cache(store, planned, store.staged.get(planned.fingerprint, sorted(lacking)))
     store.plan.put(None)
     store.staged.drop()
 

@@ -179,6 +179,21 @@ class StoredChunk:
     updated_at: datetime
 
 
+class ChunkText(NamedTuple):
+    """What a model is given of a stored chunk is made of this.
+
+    A tuple, since an index of a million chunks makes as many.
+    """
+
+    path: str
+    chunk_index: int
+    chunk_hash: str
+    kind: str
+    heading_path: tuple[str, ...]
+    text: str
+    table_header: str
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentState:
     """The document row: what the table knows of a file, enough to tell that it is unchanged.
