@@ -16,8 +16,7 @@ from lancebrain.config import Settings
 from lancebrain.embedders import EngineOptions
 from lancebrain.store import Store
 from lancebrain.sync import Engine
-from lancebrain.sync.ahead import BATCH_CHARS, Batches, groups
-from lancebrain.types import Source, SourceFile
+from lancebrain.types import Source
 from tests.health import assert_healthy
 from tests.stand_in import StandIn
 from tests.trees import write_tree
@@ -146,25 +145,6 @@ def test_a_driver_that_is_lost_leaves_what_was_embedded(tmp_path: Path, cluster:
     report = again.engine.sync()
     assert (report.added, report.embedded) == (40, 0)
     again.check()
-
-
-def test_files_go_in_groups_and_texts_in_batches_of_about_one_length() -> None:
-    source = Source("notes", Path("/notes"))
-    files = [
-        SourceFile(source=source, path=f"notes/{n}", file=f"/notes/{n}", size=size, mtime_ns=0)
-        for n, size in enumerate([10, 2_000_000, 5, *[1] * 200])
-    ]
-    made = list(groups(files))
-    assert [file for group in made for file in group] == files
-    assert max(map(len, made)) == 128
-    batches = Batches({"known"})
-    batches.add({"known": "x", **{f"{n}": "y" * (n % 50 + 1) * 50 for n in range(900)}})
-    batches.add({"1": "twice"})
-    assert list(batches.ready(all_there=False)) == []
-    ready = list(batches.ready(all_there=True))
-    assert sum(map(len, ready)) == batches.texts_total == 900
-    assert all(sum(map(len, batch.values())) <= BATCH_CHARS for batch in ready)
-    assert list(batches.ready(all_there=True)) == []
 
 
 def test_the_command_line_has_a_cluster_prepare(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from lancebrain.embedders import Embedder
 from lancebrain.search.question import Question, collapsed, occurs
-from lancebrain.search.terms import fold
+from lancebrain.search.terms import fold, folded
 from lancebrain.store import Candidate, Snapshot
 from lancebrain.types import Filter
 
@@ -52,7 +52,7 @@ def by_keyword(
         phrases = tuple(collapsed(phrase) for phrase in question.phrases)
         if not found:
             rows = _scan(snapshot, max(question.phrases, key=len), wanted, limit)
-            found = _by_key(row for row in rows if holds(fold(row.text), phrases))
+            found = _by_key(row for row in rows if holds(folded(row.text), phrases))
         if found:
             return KeywordLeg(found, phrases)
         quoted = ", ".join(f'"{phrase}"' for phrase in question.phrases)
@@ -91,7 +91,7 @@ def _identifier(snapshot: Snapshot, unit: str, wanted: Filter, limit: int) -> li
     (``http_cli`` of ``http_client``) only the texts themselves.
     """
     rows = snapshot.keyword_candidates(f'"{unit}"', wanted, limit)
-    to_the_letter = [row for row in rows if fold(unit) in fold(row.text)]
+    to_the_letter = [row for row in rows if fold(unit) in folded(row.text)]
     return to_the_letter or _scan(snapshot, unit, wanted, limit) or rows
 
 
@@ -110,7 +110,7 @@ def _add(found: dict[Key, Candidate], rows: Iterable[Candidate], unit: str) -> N
     """Take in rows that are not there, scored as if the unit were the best of the words."""
     best = max((candidate.score for candidate in found.values()), default=1.0)
     for row in rows:
-        score = best * _saturation(fold(row.text).count(fold(unit)), len(row.text))
+        score = best * _saturation(folded(row.text).count(fold(unit)), len(row.text))
         found.setdefault((row.path, row.chunk_index), replace(row, score=score))
 
 
@@ -125,8 +125,8 @@ def _saturation(count: int, chars: int) -> float:
 
 
 def _holding(found: dict[Key, Candidate], unit: str) -> int:
-    folded = fold(unit)
-    return sum(folded in fold(candidate.text) for candidate in found.values())
+    letters = fold(unit)
+    return sum(letters in folded(candidate.text) for candidate in found.values())
 
 
 def _by_key(rows: Iterable[Candidate]) -> dict[Key, Candidate]:

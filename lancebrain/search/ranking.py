@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -17,12 +16,10 @@ from lancebrain.search.fusion import fuse
 from lancebrain.search.languages import share, unspoken
 from lancebrain.search.legs import Key, KeywordLeg
 from lancebrain.search.question import MAX_CHARS, Question, occurs
-from lancebrain.search.terms import fold, held
+from lancebrain.search.terms import folded, held
 from lancebrain.store import Candidate, Snapshot
 from lancebrain.types import Query
 
-_folded = lru_cache(maxsize=4_096)(fold)
-"""Of candidates: questions about a thing have mostly the same ones."""
 CANDIDATES = 100
 """Taken from each leg; more when a page beyond that is asked for."""
 
@@ -93,7 +90,7 @@ def fused(
         weight: the vectors' share, 0 to 1.
     """
     candidates = dict(by_vector) | by_keyword.found
-    texts = {key: _folded(candidate.text).strip() for key, candidate in candidates.items()}
+    texts = {key: folded(candidate.text).strip() for key, candidate in candidates.items()}
     keys = [
         key
         for key, text in texts.items()

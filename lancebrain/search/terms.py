@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 import regex
 
@@ -50,6 +51,11 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", text).lower()
+
+
+folded = lru_cache(maxsize=4_096)(fold)
+"""The same of texts of candidates, of which a question goes through a few hundred, and the next one
+mostly through the same."""
 
 
 def terms_of(question: str) -> tuple[str, ...]:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _AHEAD = 2
 """Tasks that a worker has at a time, so that it need not wait for the next."""
+_LEAST_TEXTS = 4
+"""Of a batch; with fewer, handing them out takes as long as embedding them."""
 _POLL_S = 0.5
 _OPENED_GROUPS = 4
 
@@ -168,7 +170,7 @@ def _driven(
         for number in sorted(load, key=load.__getitem__):
             while load[number] < _AHEAD and (embedding or parsing):
                 if embedding:
-                    texts = embedding.popleft()
+                    texts = next_batch(embedding, len(actors), is_end=to_parse == 0)
                     ref = actors[number].embed.remote(texts)
                     under_way[ref] = (number, "texts", texts, None)
                 else:
@@ -187,6 +189,20 @@ def _driven(
                 yield kind, what, group
             else:
                 yield kind, what, result
+
+
+def next_batch(embedding: deque[dict[str, str]], workers: int, *, is_end: bool) -> dict[str, str]:
+    """Texts for a worker: towards the end ever fewer, so that all end at about the same time
+    (guided self-scheduling: Polychronopoulos and Kuck, IEEE Transactions on Computers C-36, 1987).
+    """
+    texts = embedding.popleft()
+    left = len(texts) + sum(map(len, embedding))
+    count = max(_LEAST_TEXTS, -(-left // (2 * workers)))
+    if is_end and count < len(texts):
+        items = list(texts.items())
+        texts = dict(items[:count])
+        embedding.appendleft(dict(items[count:]))
+    return texts
 
 
 def _got(ray: Any, ref: Any) -> Any:
