@@ -135,6 +135,11 @@ class Backfill:
                 vectors |= part
                 self._ahead += len(part)
                 yield
+            self.filled += self._commits.settle()
+            if self.filled:
+                # Here and not beside the model: edits, which go in between two steps, would wait
+                # for the lock meanwhile, and no longer than until its time-out.
+                self._maintain(WHILE_FILLING)
         finally:
             self._ahead = 0
             fingerprint = snapshot.info.fingerprint
@@ -173,7 +178,6 @@ class Backfill:
             }
             if found:
                 self._store.set_vectors(list(found), np.stack(list(found.values())))
-                self._maintain(WHILE_FILLING)
         return len(found)
 
     def _maintain(self, tolerance: Tolerance) -> None:
