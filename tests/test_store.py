@@ -6,12 +6,15 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from lancebrain.errors import IndexMismatchError, IndexNotFoundError, StoreError, UsageError
 from lancebrain.store import DocumentStat, Location, RowBatch, Store
+from lancebrain.store.one_version import OneVersion
 from lancebrain.types import DOCUMENT_ROW, Filter, Problem
 from tests.stored import (
     DIM,
@@ -197,6 +200,58 @@ def test_what_has_no_vector_is_given_newest_documents_first(store: Store) -> Non
     assert first == [("n/new.md", 0), ("n/new.md", STEP), ("n/mid.md", 0)]
     assert len(snapshot.unembedded(100)) == 6
     assert snapshot.unembedded(0) == []
+
+
+def test_texts_without_a_vector_are_of_one_version_though_the_table_is_replaced_meanwhile(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, {f"n/{n}.md": [f"text {n}"] for n in range(6)}, embed=False)
+    put(store, {f"n/{n}.md": [f"done {n}"] for n in range(6, 12)})
+    snapshot, take = store.snapshot(), OneVersion._take
+    replaced: list[object] = []
+
+    def take_from_another(self: OneVersion, *arguments: Any) -> pa.Table:
+        if not replaced:
+            other = Store.open(store.folder)
+            with other.lock(1):
+                kept = [other.snapshot().version]
+                gone = ["n/0.md"]
+                replaced.append(other.rewrite(kept, without=gone, counts={}, started=0))
+            identity = self.identity
+            self._table, self.identity = store.snapshot()._table, store.snapshot().identity
+            assert self.identity != identity
+        return take(self, *arguments)
+
+    monkeypatch.setattr(OneVersion, "_take", take_from_another)
+    assert {row.text for row in snapshot.unembedded(50)} == {f"text {n}" for n in range(1, 6)}
+
+
+def test_rows_of_many_keys_are_found_as_those_of_few(store: Store) -> None:
+    put(store, {f"n/{n}.md": ["one", "two"] for n in range(400)})
+    snapshot = store.snapshot()
+    keys = [(f"n/{n}.md", rank * STEP) for n in range(401) for rank in range(2)]
+    many = snapshot.row_ids(keys)
+    few = [snapshot.row_ids(keys[at : at + 100]) for at in range(0, len(keys), 100)]
+    assert many == {key: row_id for some in few for key, row_id in some.items()}
+    assert len(many) == 800
+
+
+def test_texts_for_a_model_have_all_that_it_is_given_of_a_chunk(store: Store) -> None:
+    rows = RowBatch()
+    trails: list[tuple[str, ...]] = [(), ("A",), ("A", "B", "見出し"), ()]
+    for number, trail in enumerate(trails):
+        one = replace(chunk(f"text {number}"), heading_path=trail, table_header="|h|" * number)
+        rows.chunk(state("n/a.md"), number * STEP, one, None, NOW, NOW)
+    rows.document(state("n/a.md"))
+    rows.chunk(state("n/no document.md"), 0, chunk("orphan"), None, NOW, NOW)
+    commit(store, rows)
+    found = store.snapshot().unembedded(10)
+    assert [row.heading_path for row in found] == trails
+    assert [row.table_header for row in found] == ["", "|h|", "|h||h|", "|h||h||h|"]
+    assert {(row.path, row.kind, row.chunk_hash) for row in found} == {
+        ("n/a.md", "md", chunk(f"text {number}").chunk_hash) for number in range(4)
+    }
+    assert {row.text for row in store.snapshot().sample(10)} == {row.text for row in found}
 
 
 @pytest.mark.parametrize(

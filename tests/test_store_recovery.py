@@ -105,6 +105,32 @@ def test_a_version_whose_data_is_missing_is_dropped(store: Store) -> None:
     assert Store.open(store.folder).snapshot().version == whole
 
 
+@pytest.mark.parametrize(
+    "stray",
+    [
+        "data/Copy of {}",
+        "_deletions/desktop.ini",
+        "_deletions/1-2-three.arrow",
+        "_indices/desktop.ini",
+        "_versions/desktop.ini",
+    ],
+)
+def test_what_others_put_beside_the_files_of_a_table_is_passed_over(
+    store: Store, stray: str
+) -> None:
+    put(store, {"n/a.md": ["alpha"]})
+    newest = put(store, {"n/a.md": ["alpha beta"]})
+    data = newest_data_file(store)
+    file = store.folder / "chunks.lance" / stray.format(data.name)
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(data.read_bytes())
+    opened = Store.open(store.folder)
+    assert (opened.recovered, opened.snapshot().version) == ([], newest)
+    with opened.lock(1):
+        opened.maintain(keep_versions=timedelta(days=1))
+    assert Store.open(store.folder).snapshot().stats().keys() == {"n/a.md"}
+
+
 def test_a_version_whose_full_text_index_was_not_written_out_is_dropped(store: Store) -> None:
     put(store, {f"n/{n}.md": ["alpha beta"] for n in range(20)})
     put(store, {"n/last.md": ["alpha"]})

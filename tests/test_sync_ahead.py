@@ -38,5 +38,5 @@ def test_towards_the_end_workers_get_ever_fewer_texts_and_each_text_once() -> No
     while left:
         a_quarter = -(-sum(map(len, left)) // 4)  # so that each of two workers gets two
         handed.append(next_batch(left, 2, is_end=True))
-        assert len(handed[-1]) <= max(a_quarter, 4)
+        assert len(handed[-1]) < max(a_quarter, 4) + 4  # what is left of a batch goes along
     assert [key for batch in handed for key in batch] == [key for b in batches for key in b]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lancebrain.search.answer import existing, hit_of
 from lancebrain.search.folding import Ranked
-from lancebrain.search.terms import fold
+from lancebrain.search.terms import folded
 from lancebrain.store import Candidate, Snapshot
 from lancebrain.types import Filter, Hit, Source
 
@@ -49,7 +49,7 @@ def _nearest(near: Sequence[Candidate], *, without: str) -> Iterator[Ranked]:
     for candidate in near:
         if candidate.path not in seen:
             seen.add(candidate.path)
-            text = fold(candidate.text).strip()
+            text = folded(candidate.text).strip()
             yield Ranked(
                 (candidate.path, candidate.chunk_index), candidate.score, text, frozenset()
             )

@@ -84,6 +84,6 @@ def is_grammar(term: str) -> bool:
     return _GRAMMAR.fullmatch(term) is not None
 
 
-def held(terms: Sequence[str], folded: str) -> frozenset[str]:
+def held(terms: Sequence[str], text: str) -> frozenset[str]:
     """Those of the terms that occur in a folded text."""
-    return frozenset(term for term in terms if term in folded)
+    return frozenset(term for term in terms if term in text)

@@ -32,16 +32,7 @@ CHUNK_COLUMNS = (
     "created_at",
     "updated_at",
 )
-TEXT_COLUMNS = (
-    "path",
-    "chunk_index",
-    "chunk_hash",
-    "kind",
-    "heading_path",
-    "text",
-    "table_header",
-)
-"""Of :class:`ChunkText`, in its order."""
+TEXT_COLUMNS = ChunkText._fields
 STAT_COLUMNS = {
     "size": "doc.size",
     "mtime_ns": "doc.mtime_ns",

@@ -8,13 +8,19 @@ mentions belongs to no version.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lancebrain.errors import StoreError
 
-from .manifests import deletion_of, deletions_in, ending_of, named_in, newest_manifests
+from .manifests import (
+    deletion_of,
+    deletions_in,
+    ending_of,
+    index_of,
+    named_in,
+    newest_manifests,
+)
 
 
 def collect(table: Path, *, fragments: int) -> int:
@@ -72,10 +78,11 @@ def lost(
             case _ if file.name.startswith(".tmp"):
                 return True  # of a write that was killed
             case "_deletions":
-                return deletion_of(file.name) not in deletions
+                deletion = deletion_of(file.name)
+                return deletion is not None and deletion not in deletions
             case "_indices":
-                number = uuid.UUID(file.parts[1]).bytes
-                return not any(number in content for content in contents)
+                index = index_of(file.parts[1])
+                return index is not None and not any(index in content for content in contents)
         return False
 
     return sorted(filter(is_lost, there))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import uuid
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 _HIGHEST = 2**64 - 1
 _MANIFEST = re.compile(r"\d+\.manifest")
+_DELETION = re.compile(r"\d+-\d+-(\d+)\.(?:arrow|bin)")
+"""``{fragment}-{version}-{number}``."""
 _TAIL = 20
 # What a name ends with: the byte before it may look like a part of it.
 _NAME = re.compile(rb"[0-9A-Za-z_-]{%d}\.(?:lance|txn)" % _TAIL)
@@ -88,9 +91,18 @@ def deletions_in(content: bytes) -> set[int]:
     return {_varint(found) for found in _NUMBER.findall(content)}
 
 
-def deletion_of(name: str) -> int:
-    """The number of a deletion file, ``{fragment}-{version}-{number}.arrow`` or ``.bin``."""
-    return int(name.rpartition("-")[2].partition(".")[0])
+def deletion_of(name: str) -> int | None:
+    """The number of a deletion file; None if that is not what it is."""
+    found = _DELETION.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def index_of(name: str) -> bytes | None:
+    """The number of the index whose folder this is, as a manifest has it; None if it is of none."""
+    try:
+        return uuid.UUID(name).bytes
+    except ValueError:
+        return None
 
 
 def _varint(encoded: bytes) -> int:

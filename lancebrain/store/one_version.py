@@ -6,12 +6,17 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from lancebrain.errors import StoreError
+from lancebrain.types import DOCUMENT_ROW
 
 from . import filters
 from .failures import as_store_error, is_missing_data, translated
 from .schema import (
     CHUNK_ROWS,
+    DOCUMENT_ROWS,
     ROW_ID,
     info_of,
     physical,
@@ -22,7 +27,6 @@ from .vectors import with_vectors
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from .reading import Reading
@@ -119,6 +123,23 @@ class OneVersion:
         if not row_ids:
             return self._scan("false", columns)
         return self._read(lambda table: table.take(row_ids, physical(columns, self._vector)))
+
+    def _document_rows(
+        self, paths: Sequence[str] | None, columns: Sequence[str] | Mapping[str, str]
+    ) -> pa.Table:
+        if paths is None:
+            # Asked for in SQL, whether there is a kind would take as long as all the rest.
+            rows = self._scan(f"chunk_index = {DOCUMENT_ROW}", columns)
+            return rows.filter(pc.is_valid(rows["kind"]))
+        wanted = list(dict.fromkeys(paths))
+        if len(wanted) > 2 * VALUES_A_QUERY:
+            rows = self._document_rows(None, columns)
+            return rows.filter(pc.is_in(rows["path"], pa.array(wanted, pa.string())))
+        parts = [
+            self._scan(filters.all_of(DOCUMENT_ROWS, filters.one_of("path", batch)), columns)
+            for batch in batches(wanted)
+        ]
+        return pa.concat_tables(parts) if parts else self._scan("false", columns)
 
     def _count(self, where: str) -> int:
         return self._read(lambda table: table.count(where))

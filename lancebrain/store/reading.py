@@ -23,9 +23,10 @@ Columns = Sequence[str] | Mapping[str, str]
 """Names, or expressions by name."""
 
 # Both without effect where there is no vector index. All partitions are searched up to some
-# 400,000 rows; then this many, or the limit, are compared by their whole vectors: reading twice as
-# many takes a quarter of the time of a search.
+# 400,000 rows.
 _PROBES = 24
+# So many are then compared by their whole vectors, which takes a fifth of the processor time of a
+# search; for more, twice as many as are asked for.
 _COMPARED = 100
 
 # Rows without vectors are small enough to come in larger batches than memory.py sets, which takes
@@ -109,11 +110,16 @@ class Reading:
         if exact:
             search = search.bypass_vector_index()
         else:
-            search = search.nprobes(_PROBES).refine_factor(math.ceil(_COMPARED / limit))
+            search = search.nprobes(_PROBES).refine_factor(_compared(limit))
         return run(_read(_narrowed(search, where).select(_selected(columns)).limit(limit)))
 
     def _rows(self, where: str, columns: Columns) -> Any:
         return _narrowed(self._table.query(), where).select(_selected(columns))
+
+
+def _compared(limit: int) -> int:
+    """How many times the limit are compared by their whole vectors."""
+    return math.ceil(_COMPARED / limit) if limit <= _COMPARED else 2
 
 
 def run(step: Coroutine[Any, Any, Any]) -> Any:

@@ -8,7 +8,6 @@ The version before is the table then.
 from __future__ import annotations
 
 import shutil
-import uuid
 from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -17,6 +16,7 @@ from .manifests import (
     deletion_of,
     deletions_in,
     ending_of,
+    index_of,
     manifest_file,
     named_in,
     names_in,
@@ -103,7 +103,9 @@ def _is_data_whole(table: Path, names: Collection[str]) -> bool:
     """Whether the data files among these are there and whole."""
     added = {name for name in names if name.endswith(".lance")}
     there = [name for name in names_in(table / "data") if ending_of(name) in added]
-    return len(there) == len(added) and all(_ends_well(table / "data" / name) for name in there)
+    return {ending_of(name) for name in there} == added and all(
+        _ends_well(table / "data" / name) for name in there
+    )
 
 
 def _are_indices_whole(table: Path, content: bytes, known: bytes) -> bool:
@@ -111,7 +113,7 @@ def _are_indices_whole(table: Path, content: bytes, known: bytes) -> bool:
     folders = (
         table / "_indices" / name
         for name in names_in(table / "_indices")
-        if (number := uuid.UUID(name).bytes) in content and number not in known
+        if (number := index_of(name)) is not None and number in content and number not in known
     )
     return all(_ends_well(file) for folder in folders for file in folder.rglob("*.lance"))
 
@@ -125,8 +127,8 @@ def _content(manifest: Path) -> bytes:
 
 def _deletions(table: Path, numbers: Collection[int]) -> Iterator[Path]:
     """Those of these numbers; a write that failed leaves others, which belong to no version."""
-    names = (name for name in names_in(table / "_deletions") if not name.startswith("."))
-    return (table / "_deletions" / name for name in names if deletion_of(name) in numbers)
+    folder = table / "_deletions"
+    return (folder / name for name in names_in(folder) if deletion_of(name) in numbers)
 
 
 def _is_filled(file: Path) -> bool:

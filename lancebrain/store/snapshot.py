@@ -6,7 +6,7 @@ Removed rows (tombstones) are left out of all of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lancebrain.kinds import LOGS
-from lancebrain.types import DOCUMENT_ROW, ChunkText, DocumentState, Filter, Problem, StoredChunk
+from lancebrain.types import DOCUMENT_ROW, DocumentState, Filter, Problem, StoredChunk
 
 from . import candidates, filters
 from .candidates import Candidate
@@ -22,24 +22,16 @@ from .decode import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
     STAT_COLUMNS,
-    TEXT_COLUMNS,
     DocumentStat,
-    chunk_texts,
     document_states,
     document_stats,
     matrix_of,
     stored_chunks,
 )
-from .one_version import KEY, VALUES_A_QUERY, Key, OneVersion, batches, keyed
+from .one_version import KEY, VALUES_A_QUERY, Key, batches, keyed
 from .passages import PASSAGE_COLUMNS, Passages, RecentPassages, passages_of
-from .schema import (
-    CHUNK_ROWS,
-    DOCUMENT_ROWS,
-    EMBEDDED_ROWS,
-    LIVE_ROWS,
-    PENDING_ROWS,
-    ROW_ID,
-)
+from .schema import CHUNK_ROWS, DOCUMENT_ROWS, EMBEDDED_ROWS, LIVE_ROWS, ROW_ID
+from .unembedded import Unembedded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,17 +39,14 @@ if TYPE_CHECKING:
     from .reading import Reading
     from .storage import Storage
 
-_AGE_COLUMNS = {"path": "path", "kind": "kind", "mtime_ns": "doc.mtime_ns"}
 
-
-class Snapshot(OneVersion):
-    """One version, immutable; see also :class:`OneVersion`."""
+class Snapshot(Unembedded):
+    """One version, immutable; see also :class:`Unembedded`."""
 
     def __init__(
         self, table: Reading, storage: Storage, reopen: Callable[[], Reading] | None
     ) -> None:
         super().__init__(table, storage, reopen)
-        self._pending: tuple[object, int] | None = None
         self._of_projects: tuple[object, str] = (None, "")
         self._recent = RecentPassages(self._passages, lambda: self.identity)
 
@@ -200,70 +189,6 @@ class Snapshot(OneVersion):
         )
         return set(rows[ROW_ID].to_pylist())
 
-    def unembedded(self, limit: int, but: Collection[str] = ()) -> list[ChunkText]:
-        """Up to ``limit`` chunks without a vector, of the documents that changed last first.
-
-        Chunks without a document row, which the doctor takes out, are not among them.
-        Each call looks through all such chunks (60 ms for 100,000), so ask for some thousands.
-
-        Args:
-            but: hashes of chunks that are left out.
-        """
-        return self._newest_first(self._without(PENDING_ROWS, but), limit)
-
-    def lacking(self, keys: Collection[Key]) -> dict[Key, str]:
-        """The hashes of those of some chunks that have no vector."""
-        there = keyed(self._scan(PENDING_ROWS, [*KEY, "chunk_hash"]), "chunk_hash")
-        wanted = set(keys)
-        return {key: chunk_hash for key, chunk_hash in there if key in wanted}
-
-    def chunks_without(self, hashes: Collection[str], limit: int) -> list[ChunkText]:
-        """The same of chunks whose hash is not among these, whatever vector they have."""
-        return self._newest_first(self._without(CHUNK_ROWS, hashes), limit)
-
-    def pending_hashes(self) -> set[str]:
-        """The hashes of all chunks without a vector."""
-        return set(pc.unique(self._scan(PENDING_ROWS, ["chunk_hash"])["chunk_hash"]).to_pylist())
-
-    def embedded_hashes(self) -> set[str]:
-        """The hashes of all chunks that have a vector."""
-        rows = self._scan(EMBEDDED_ROWS, ["chunk_hash"])
-        return set(pc.unique(rows["chunk_hash"]).to_pylist())
-
-    def chunk_hashes(self) -> set[str]:
-        """The hashes of all chunks."""
-        return set(pc.unique(self._scan(CHUNK_ROWS, ["chunk_hash"])["chunk_hash"]).to_pylist())
-
-    def sample(self, limit: int) -> list[ChunkText]:
-        """Some chunks of different texts, the same ones each time and otherwise at random."""
-        rows = self._scan(CHUNK_ROWS, ["chunk_hash", ROW_ID])
-        row_of = dict(zip(rows["chunk_hash"].to_pylist(), rows[ROW_ID].to_pylist(), strict=True))
-        chosen = sorted(row_of)[:limit]  # what a hash begins with means nothing
-        return chunk_texts(self._take([row_of[h] for h in chosen], TEXT_COLUMNS))
-
-    def _without(self, where: str, hashes: Collection[str]) -> pa.Table:
-        rows = self._scan(where, [*KEY, "chunk_hash", ROW_ID])
-        known = pc.is_in(rows["chunk_hash"], pa.array(list(hashes), pa.string()))
-        return rows.filter(pc.invert(known))
-
-    def _newest_first(self, rows: pa.Table, limit: int) -> list[ChunkText]:
-        documents = self._document_rows(None, _AGE_COLUMNS)
-        places = pc.index_in(rows["path"], documents["path"])
-        rows, places = rows.filter(pc.is_valid(places)), places.drop_null().to_numpy()
-        newest = documents["mtime_ns"].to_numpy()[places]
-        order = np.lexsort((rows["chunk_index"].to_numpy(), places, -newest))[:limit]
-        wanted = rows[ROW_ID].to_numpy()[order]
-        taken = self._take(wanted.tolist(), [*TEXT_COLUMNS, ROW_ID])
-        ids = taken[ROW_ID].to_numpy()
-        by_id = np.argsort(ids)
-        return chunk_texts(taken.take(by_id[np.searchsorted(ids[by_id], wanted)]))
-
-    def pending(self) -> int:
-        """How many chunks have no vector."""
-        if self._pending is None or self._pending[0] != self.identity:
-            self._pending = (self.identity, self._count(PENDING_ROWS))
-        return self._pending[1]
-
     def document_count(self) -> int:
         """How many documents there are."""
         return self._count(DOCUMENT_ROWS)
@@ -320,23 +245,6 @@ class Snapshot(OneVersion):
         """
         wanted = list(columns) if columns is not None else self._columns
         return self._scan(filters.all_of(LIVE_ROWS, where or ""), wanted)
-
-    def _document_rows(
-        self, paths: Sequence[str] | None, columns: Sequence[str] | Mapping[str, str]
-    ) -> pa.Table:
-        if paths is None:
-            # Asked for in SQL, whether there is a kind would take as long as all the rest.
-            rows = self._scan(f"chunk_index = {DOCUMENT_ROW}", columns)
-            return rows.filter(pc.is_valid(rows["kind"]))
-        wanted = list(dict.fromkeys(paths))
-        if len(wanted) > 2 * VALUES_A_QUERY:
-            rows = self._document_rows(None, columns)
-            return rows.filter(pc.is_in(rows["path"], pa.array(wanted, pa.string())))
-        parts = [
-            self._scan(filters.all_of(DOCUMENT_ROWS, filters.one_of("path", batch)), columns)
-            for batch in batches(wanted)
-        ]
-        return pa.concat_tables(parts) if parts else self._scan("false", columns)
 
 
 def valid_rows(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:

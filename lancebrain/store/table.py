@@ -30,17 +30,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .connection import Table
+    from .storage import Storage
 
 _KEEP_VERSIONS = timedelta(days=7)
 _VERSIONS_A_LOOK = 20
-"""So many new ones make it worth looking for old versions and small pieces: for a week with 200
-edits a day, of 100,000 rows, that takes a third of the processor time of an edit."""
+"""So many new ones make it worth looking for old versions and small pieces: where those of a week
+with 200 edits a day are kept, that takes 20 ms, and more with more rows."""
 
 
 class Store(OpenIndex):
     """An open index that can be written to, see also :class:`OpenIndex`."""
 
-    _looked_at = -_VERSIONS_A_LOOK
+    def __init__(self, storage: Storage, *, read_only: bool = False) -> None:
+        """See :class:`OpenIndex`."""
+        super().__init__(storage, read_only=read_only)
+        self._looked_at: dict[Tolerance, int] = {}
 
     def commit(
         self, rows: RowBatch, *, reason: str, counts: Mapping[str, int], started: float
@@ -171,9 +175,10 @@ class Store(OpenIndex):
             if maintenance.are_indices_due(table, tolerance):
                 return True
             version = int(table.version)
-            if abs(version - self._looked_at) < _VERSIONS_A_LOOK:
+            looked_at = self._looked_at.get(tolerance)
+            if looked_at is not None and abs(version - looked_at) < _VERSIONS_A_LOOK:
                 return False
-            self._looked_at = version
+            self._looked_at[tolerance] = version
             due = self.due_versions(keep_versions, datetime.now(UTC))
             return maintenance.is_due(table, due, tolerance)
 

@@ -22,7 +22,7 @@ from .embedding import sample_texts
 MOST_DRIFT = 0.1
 """So much more of the words may be unknown than when the model was learned."""
 _LEARNED_FROM = 20_000
-_MEASURED_ON = 150
+_MEASURED_ON = 500
 
 
 def reject_learning(model: str, storage: Storage) -> None:

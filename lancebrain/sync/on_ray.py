@@ -167,17 +167,17 @@ def _driven(
         embedding.extend(batches.ready(all_there=to_parse == 0))
         if not (parsing or embedding or under_way):
             return
-        for number in sorted(load, key=load.__getitem__):
-            while load[number] < _AHEAD and (embedding or parsing):
-                if embedding:
-                    texts = next_batch(embedding, len(actors), is_end=to_parse == 0)
-                    ref = actors[number].embed.remote(texts)
-                    under_way[ref] = (number, "texts", texts, None)
-                else:
-                    some = parsing.popleft()
-                    group, texts_ref = actors[number].parse.options(num_returns=2).remote(some)
-                    under_way[texts_ref] = (number, "files", some, group)
-                load[number] += 1
+        while (embedding or parsing) and min(load.values()) < _AHEAD:
+            number = min(load, key=load.__getitem__)
+            if embedding:
+                texts = next_batch(embedding, len(actors), is_end=to_parse == 0)
+                ref = actors[number].embed.remote(texts)
+                under_way[ref] = (number, "texts", texts, None)
+            else:
+                some = parsing.popleft()
+                group, texts_ref = actors[number].parse.options(num_returns=2).remote(some)
+                under_way[texts_ref] = (number, "files", some, group)
+            load[number] += 1
         finished, _ = ray.wait(list(under_way), num_returns=1, timeout=_POLL_S)
         for ref in finished:
             number, kind, what, group = under_way.pop(ref)
@@ -198,7 +198,7 @@ def next_batch(embedding: deque[dict[str, str]], workers: int, *, is_end: bool) 
     texts = embedding.popleft()
     left = len(texts) + sum(map(len, embedding))
     count = max(_LEAST_TEXTS, -(-left // (2 * workers)))
-    if is_end and count < len(texts):
+    if is_end and count + _LEAST_TEXTS <= len(texts):
         items = list(texts.items())
         texts = dict(items[:count])
         embedding.appendleft(dict(items[count:]))

@@ -19,7 +19,7 @@ def history(store: Store, *, limit: int | None = None) -> list[Version]:
         limit: how many at most.
     """
     made = store.versions()
-    records = {record.version: record for record in store.commits.read()}
+    records = {record.version: record for record in store.commits.read(made)}
     names = Checkpoints(store).by_version()
     hold = store.hold.read()
     newest = max(made)

@@ -34,7 +34,10 @@ from lancebrain.sync.embedding import sample_texts
 from lancebrain.sync.learning import learned
 from lancebrain.sync.migration import switch_now
 
-_UNSPACED = r"\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆"
+_UNSPACED = (
+    r"\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆"
+    r"\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}"
+)
 _RUN = regex.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}])+")
 
 
@@ -132,7 +135,7 @@ def _of_scikit_learn(texts: Sequence[str], dim: int) -> Any:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Words, and of Chinese and Japanese, characters and pairs of them."""
+    """Words, and in scripts without spaces, characters and pairs of them."""
     for match in _RUN.finditer(unicodedata.normalize("NFKC", text).lower()):
         if (run := match["unspaced"]) is None:
             yield match[0]

@@ -99,6 +99,10 @@ def _built(folder: Path, model: str, workers: int) -> Rates:
             seconds = time.monotonic() - began
             chunks = brain.status().chunks
     (first_at, first), (last_at, last) = marks[0], marks[-1]
+    if model == FixedCost.name:
+        # From when the first batch was begun: those of all workers end at about the same time, and
+        # all but one would count as work that took no time.
+        first_at, first = first_at - first * _TEXT_S, 0
     rates = Rates((last - first) / (last_at - first_at), chunks / seconds)
     left_s = seconds - (last_at - began)
     print(
