@@ -108,7 +108,7 @@ class Unembedded(OneVersion):
                 return chunk_texts(_in_order(taken, ids))
 
     def _with_document(self, where: str) -> tuple[pa.Table, NDArray[np.int64]]:
-        """Keys, hashes and ids of chunks that have a document row, and when its file was changed."""
+        """Keys, hashes and ids of chunks that have a document row, and when the file changed."""
         documents = self._document_rows(None, _AGE_COLUMNS)
         rows = self._scan(where, [*KEY, "chunk_hash", ROW_ID])
         places = pc.index_in(rows["path"], documents["path"])
