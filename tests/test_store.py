@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from lancebrain.errors import IndexMismatchError, IndexNotFoundError, StoreError, UsageError
-from lancebrain.store import DocumentStat, Location, RowBatch, Store
+from lancebrain.store import DocumentStat, Location, PlannedChange, RowBatch, Store
 from lancebrain.store.one_version import OneVersion
 from lancebrain.types import DOCUMENT_ROW, Filter, Problem
 from tests.stored import (
@@ -224,6 +224,17 @@ def test_texts_without_a_vector_are_of_one_version_though_the_table_is_replaced_
 
     monkeypatch.setattr(OneVersion, "_take", take_from_another)
     assert {row.text for row in snapshot.unembedded(50)} == {f"text {n}" for n in range(1, 6)}
+
+
+def test_rows_as_arrow_tell_of_the_model_that_their_vectors_are_of(store: Store) -> None:
+    put(store, {"n/a.md": ["alpha"]})
+    with store.lock(1):
+        store.change_model(PlannedChange("other", "other/1", 4, NOW), lambda hashes: {})
+    snapshot = store.snapshot()
+    metadata = snapshot.to_arrow(["path"]).schema.metadata
+    assert metadata[b"lancebrain.model"] == b"other"
+    assert metadata[b"lancebrain.dim"] == b"4"
+    assert metadata == snapshot.to_arrow().schema.metadata
 
 
 def test_rows_of_many_keys_are_found_as_those_of_few(store: Store) -> None:

@@ -105,6 +105,22 @@ def test_a_version_whose_data_is_missing_is_dropped(store: Store) -> None:
     assert Store.open(store.folder).snapshot().version == whole
 
 
+@pytest.mark.parametrize("kept", [0, 0.5])
+def test_a_version_whose_deletions_were_not_written_out_is_dropped(
+    store: Store, kept: float
+) -> None:
+    put(store, {f"n/{n}.md": ["alpha"] for n in range(30)})
+    whole = put(store, {"n/b.md": ["beta"]})
+    torn = put(store, {"n/3.md": ["alpha changed"]})
+    deletions = (store.folder / "chunks.lance" / "_deletions").iterdir()
+    newest = max(deletions, key=lambda file: file.stat().st_mtime_ns)
+    content = newest.read_bytes()
+    newest.write_bytes(content[: int(len(content) * kept)])
+    opened = Store.open(store.folder)
+    assert (opened.recovered, opened.snapshot().version) == ([torn], whole)
+    assert len(opened.snapshot().keyword_candidates("alpha", Filter(), 50)) == 30
+
+
 @pytest.mark.parametrize(
     "stray",
     [
@@ -169,16 +185,6 @@ def test_what_a_write_that_failed_left_behind_makes_no_later_version_torn(store:
     opened = Store.open(store.folder)
     assert opened.recovered == []
     assert opened.snapshot().version == version
-
-
-def test_a_version_whose_deletions_were_not_written_out_is_dropped(store: Store) -> None:
-    whole = put(store, {"n/a.md": ["alpha"], "n/b.md": ["beta"]})
-    torn = put(store, {"n/a.md": ["gamma"]})
-    (deletions,) = (store.folder / "chunks.lance" / "_deletions").iterdir()
-    deletions.write_bytes(b"")
-    opened = Store.open(store.folder)
-    assert opened.recovered == [torn]
-    assert opened.snapshot().version == whole
 
 
 def test_leftovers_of_a_killed_writer_change_nothing_and_go_with_maintenance(store: Store) -> None:

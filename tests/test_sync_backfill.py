@@ -6,12 +6,13 @@ import os
 import threading
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from lancebrain.errors import EmbedderError, IndexMismatchError, StoreError
-from lancebrain.store import Store
+from lancebrain.store import PlannedChange, Store
 from lancebrain.sync import Engine, backfill, embedding, run
 from lancebrain.sync.lease import Lease
 from lancebrain.types import Filter, Progress
@@ -214,6 +215,35 @@ def test_an_index_built_anew_with_another_model_gets_no_vector_of_the_first(
         first.sync()
     Engine(notes.store, notes.settings, lambda: other).sync()
     assert_healthy(notes.store, notes.settings, StandIn(revision="2"))
+
+
+def test_vectors_of_a_model_that_was_there_for_a_moment_are_not_written(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "_MAX_PART", 8)
+    notes.sync(fill=False)
+    first, second = StandIn(), StandIn(revision="2")
+    here, elsewhere = Store.open(notes.store.folder), Store.open(notes.store.folder)
+
+    def model() -> StandIn:
+        return first if here.info.fingerprint == first.fingerprint else second
+
+    steps = Engine(here, notes.settings, model).backfill_steps()
+    next(steps)
+    before = elsewhere.snapshot().version
+    now = datetime.now(UTC)
+    planned = PlannedChange("tests.stand_in:make", second.fingerprint, second.dim, now)
+    with elsewhere.lock(5):
+        elsewhere.change_model(planned, lambda hashes: {})
+    here.snapshot()  # as any question does
+    next(steps)
+    with elsewhere.lock(5):
+        elsewhere.restore(before)
+    here.snapshot()
+    for _ in steps:
+        pass
+    assert here.snapshot().pending() == 0
+    assert_healthy(here, notes.settings, first)
 
 
 def test_the_lease_of_one_that_hangs_goes_to_the_next(tmp_path: Path) -> None:

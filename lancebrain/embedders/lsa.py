@@ -160,11 +160,6 @@ def learn(texts: Sequence[str], dim: int, *, threads: int = 1) -> Basis:
         ModelUnavailableError: there are too few.
         EmbedderError: scikit-learn is not installed.
     """
-    if len(texts) < LEAST_TEXTS:
-        raise ModelUnavailableError(
-            f"{NAME} learns from your notes: {len(texts)} passages are there, and {LEAST_TEXTS} "
-            "are needed."
-        )
     try:
         from scipy.sparse import csr_matrix
         from sklearn.decomposition import TruncatedSVD
@@ -175,6 +170,11 @@ def learn(texts: Sequence[str], dim: int, *, threads: int = 1) -> Basis:
             f"The model {NAME} learns by scikit-learn, which is not there: {error}.",
             hint=f"Install it: pip install '{ABOUT.install}'",
         ) from error
+    if len(texts) < LEAST_TEXTS:
+        raise ModelUnavailableError(
+            f"{NAME} learns from your notes: {len(texts)} passages are there, and {LEAST_TEXTS} "
+            "are needed."
+        )
     counted = count(texts)
     features = _telling(counted)
     if len(features) <= dim:
@@ -193,7 +193,8 @@ def learn(texts: Sequence[str], dim: int, *, threads: int = 1) -> Basis:
     )
     weighing = TfidfTransformer(sublinear_tf=True)
     svd = TruncatedSVD(dim, n_iter=5, random_state=7)
-    with threadpool_limits(threads):
+    # Equal texts have no variance, by which the shares are divided that nobody asks for.
+    with threadpool_limits(threads), np.errstate(divide="ignore", invalid="ignore"):
         svd.fit(weighing.fit_transform(matrix))
     directions = np.zeros((len(features), dim), dtype=np.float32)
     directions[:, : len(svd.components_)] = svd.components_.T  # fewer texts give fewer

@@ -8,7 +8,7 @@ The version before is the table then.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from itertools import zip_longest
 from pathlib import Path
 
@@ -26,6 +26,8 @@ from .manifests import (
 _ASIDE = ".damaged-"
 _FILE_END = b"LANC"
 """What a manifest and a data file end with."""
+_ARROW_END = b"ARROW1"
+"""What a file of Arrow's IPC ends with, as the ids of a few deleted rows are kept."""
 
 
 def torn_versions(table: Path) -> list[int]:
@@ -95,7 +97,7 @@ def _is_whole(table: Path, version: int, before: int | None) -> bool:
     return (
         _is_data_whole(table, named_in(content) - named_in(known))
         and _are_indices_whole(table, content, known)
-        and all(map(_is_filled, _deletions(table, deletions_in(content) - deletions_in(known))))
+        and _are_deletions_whole(table, deletions_in(content) - deletions_in(known))
     )
 
 
@@ -125,14 +127,17 @@ def _content(manifest: Path) -> bytes:
         return b""  # cleaned up by another process while we look
 
 
-def _deletions(table: Path, numbers: Collection[int]) -> Iterator[Path]:
-    """Those of these numbers; a write that failed leaves others, which belong to no version."""
+def _are_deletions_whole(table: Path, numbers: Collection[int]) -> bool:
+    """Those of these numbers that are there; a write that failed leaves other files, which belong
+    to no version, and other bytes of a manifest may look like a number."""
     folder = table / "_deletions"
-    return (folder / name for name in names_in(folder) if deletion_of(name) in numbers)
+    there = [name for name in names_in(folder) if deletion_of(name) in numbers]
+    return all(_is_deletion_whole(folder / name) for name in there)
 
 
-def _is_filled(file: Path) -> bool:
-    return file.stat().st_size > 0
+def _is_deletion_whole(file: Path) -> bool:
+    content = file.read_bytes()
+    return content.endswith(_ARROW_END) if file.suffix == ".arrow" else bool(content)
 
 
 def _ends_well(file: Path) -> bool:

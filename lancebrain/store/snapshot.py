@@ -30,7 +30,7 @@ from .decode import (
 )
 from .one_version import KEY, VALUES_A_QUERY, Key, batches, keyed
 from .passages import PASSAGE_COLUMNS, Passages, RecentPassages, passages_of
-from .schema import CHUNK_ROWS, DOCUMENT_ROWS, EMBEDDED_ROWS, LIVE_ROWS, ROW_ID
+from .schema import CHUNK_ROWS, DOCUMENT_ROWS, EMBEDDED_ROWS, LIVE_ROWS, ROW_ID, table_schema
 from .unembedded import Unembedded
 
 if TYPE_CHECKING:
@@ -244,7 +244,9 @@ class Snapshot(Unembedded):
             where: SQL that narrows them further.
         """
         wanted = list(columns) if columns is not None else self._columns
-        return self._scan(filters.all_of(LIVE_ROWS, where or ""), wanted)
+        rows = self._scan(filters.all_of(LIVE_ROWS, where or ""), wanted)
+        # That of the table tells of the model that it was made with, and not of one since.
+        return rows.replace_schema_metadata(table_schema(self.info).metadata)
 
 
 def valid_rows(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:

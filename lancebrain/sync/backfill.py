@@ -128,10 +128,13 @@ class Backfill:
         hashes = [row.chunk_hash for row in rows]
         vectors = self._vectors.known(snapshot, set(hashes))
         lacking = texts_to_embed(rows, missing(hashes, vectors))
+        fingerprint = snapshot.info.fingerprint
         started = time.monotonic()
         try:
             while lacking and time.monotonic() - started < _COMMIT_S and self._lease.take():
                 part = self._embedding.next_part(lacking)
+                if self._vectors.fingerprint != fingerprint:
+                    break  # the model was changed meanwhile, and may be changed back
                 vectors |= part
                 self._ahead += len(part)
                 yield
@@ -142,7 +145,6 @@ class Backfill:
                 self._maintain(WHILE_FILLING)
         finally:
             self._ahead = 0
-            fingerprint = snapshot.info.fingerprint
             commit = partial(self._commit, rows, vectors, fingerprint)
             self.filled += self._commits.begin(vectors, commit)
         yield

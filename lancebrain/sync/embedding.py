@@ -18,8 +18,8 @@ from .vectors import Vector
 
 _PART_S = 0.125
 """Questions wait for no more than this; parts of a second are no quicker."""
-_FIRST_PART = 8
-_LEAST_PART = 2
+_FIRST_PART = 1
+_LEAST_PART = 1
 _MAX_PART = 512
 _TRIES = 3
 """A model that fails on the first so many texts, each by itself, fails on all."""

@@ -58,6 +58,11 @@ class Vectors:
         dim = snapshot.info.dim
         return found | {h: vector for h, vector in cached.items() if vector.shape == (dim,)}
 
+    @property
+    def fingerprint(self) -> str:
+        """Of the model that embedded last; ``""`` before."""
+        return self._embedder.fingerprint if self._embedder else ""
+
     def load(self) -> None:
         """Have the model ready.
 

@@ -182,7 +182,8 @@ def _documents(store: Store, paths: Sequence[str]) -> tuple[str, ...]:
             raise no_document(store, path)
         raise UsageError(
             f"{path!r} is forgotten already, and no version has such a document.",
-            hint="See what stays out with `lancebrain forget --list`.",
+            hint="See what stays out with `lancebrain forget --list`. To prove it, --verify goes "
+            "into the command that forgets.",
         )
     return tuple(sorted(documents))
 
