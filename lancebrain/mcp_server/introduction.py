@@ -48,7 +48,11 @@ def introduction(known: Vocabulary | None, *, read_only: bool, writable: Sequenc
     if known is None or not known.paths:
         parts.append("Nothing is indexed yet: the owner runs `lancebrain sync FOLDER`.")
     else:
-        parts.append(f"Indexed: {len(known.paths)} documents in {_listed(known.sources, 12)}.")
+        # The next server says it before it has opened anything, however much was added since.
+        parts.append(
+            f"Indexed when a server looked last: {len(known.paths)} documents in "
+            f"{_listed(known.sources, 12)}; list_sources tells what is there now."
+        )
         if len(known.domains) > 1:
             parts.append(f"Domains (domain=…): {_listed(known.domains, 12)}.")
         parts.append(f"Kinds (kind=…): {_listed(known.kinds, 6)}.")
