@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lancebrain.store import RowBatch, Snapshot, Store
@@ -103,6 +103,8 @@ def test_the_best_match_comes_first_with_its_raw_score(snapshot: Snapshot) -> No
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(query=st.text(st.characters(), max_size=30))
+@example(query="\ud800")
+@example(query="(\udfff*")
 def test_no_query_is_refused(snapshot: Snapshot, query: str) -> None:
     for found in (
         snapshot.keyword_candidates(query, Filter(), 10),
@@ -110,6 +112,17 @@ def test_no_query_is_refused(snapshot: Snapshot, query: str) -> None:
         snapshot.substring_candidates(query, Filter(), 10),
     ):
         assert len(found) <= 9
+
+
+def test_what_no_text_can_hold_is_found_in_none(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    put(store, {"n/?.md": ["Really? Yes."]})
+    snapshot = store.snapshot()
+    for needle in ("\ud800", "Really\udfff", "(\ud800*"):
+        assert snapshot.substring_candidates(needle, Filter(), 10) == []
+    for path in ("n/\ud800.md", "n/\ud800*", "*\ud800.md", "**/\ud800[a]*"):
+        assert snapshot.keyword_candidates("yes", Filter(path=path), 10) == []
+    assert len(snapshot.substring_candidates("Really?", Filter(), 10)) == 1
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,14 @@ from datetime import UTC, datetime
 
 from lancebrain.types import Filter
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 
 def literal(text: str) -> str:
     """A string as a SQL literal."""
-    # A lone surrogate has no UTF-8 form, so no row can hold it: the replacement matches nothing.
-    clean = text.encode("utf-8", "replace").decode("utf-8")
-    return "'" + clean.replace("'", "''") + "'"
+    # No row can hold a lone surrogate, nor what stands for it here, which means nothing in a
+    # regular expression either.
+    return "'" + _SURROGATE.sub("\uffff", text).replace("'", "''") + "'"
 
 
 def one_of(column: str, values: Iterable[str]) -> str:
