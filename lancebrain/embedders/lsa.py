@@ -44,6 +44,7 @@ _FUSION_WEIGHT = 0.0
 """It finds what words do not, and orders nothing that they do: with 0.02 questions in another
 language have .07 in place of .14, with 0.1 English ones .960 in place of .970."""
 _LANGUAGES: Mapping[str, float] = {}
+
 ABOUT = About(
     summary="Learned from your own notes in seconds; no download, any language.",
     modules=("sklearn",),

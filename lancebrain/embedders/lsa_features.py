@@ -16,10 +16,12 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-_UNSPACED = regex.compile(
-    r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆"
-    r"\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]"
+UNSPACED = (
+    r"\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆"
+    r"\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}"
 )
+"""Scripts without spaces between words, as a part of a character class."""
+_ALONE = regex.compile(f"[{UNSPACED}]")
 _OF_WORDS = regex.compile(r"[\p{L}\p{N}\p{M}]")
 _END = "\n"
 """Stands between texts, and in no word."""
@@ -99,7 +101,7 @@ def _classes_of(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
     found = known[codes]
     for code in np.unique(codes[found == _UNKNOWN]).tolist():
         character = chr(code)
-        if _UNSPACED.match(character):
+        if _ALONE.match(character):
             known[code] = _BY_ITSELF
         else:
             known[code] = _OF_A_WORD if _OF_WORDS.match(character) else _OTHER

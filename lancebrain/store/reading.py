@@ -26,7 +26,7 @@ Columns = Sequence[str] | Mapping[str, str]
 # rows: with 24 of the 61 of a million, questions had 65 % of their nearest ten, where the vectors
 # were of a kind that does not cluster; with all of them all, after 100 ms in place of 35.
 _PROBES = 64
-# So many are then compared by their whole vectors, which takes a fifth of the processor time of a
+# So many are then compared by their whole vectors, which takes a tenth of the processor time of a
 # search; for more, twice as many as are asked for.
 _COMPARED = 100
 

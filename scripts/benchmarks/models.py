@@ -28,17 +28,14 @@ import regex
 import lancebrain
 from benchmarks.models_change import FIRST, migrate
 from lancebrain.embedders import Embedder, EngineOptions, learns, load_embedder
+from lancebrain.embedders.lsa_features import UNSPACED
 from lancebrain.embedders.measuring import measure
 from lancebrain.sync import Wanted
 from lancebrain.sync.embedding import sample_texts
 from lancebrain.sync.learning import learned
 from lancebrain.sync.migration import switch_now
 
-_UNSPACED = (
-    r"\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆"
-    r"\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}"
-)
-_RUN = regex.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}])+")
+_RUN = regex.compile(rf"(?P<unspaced>[{UNSPACED}]+)|(?:(?![{UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}])+")
 
 
 def main(argv: list[str]) -> int:
