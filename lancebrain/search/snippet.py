@@ -8,6 +8,7 @@ prompt. Nothing visible is changed but white space.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter, deque
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -95,22 +96,41 @@ def _best_span(
 ) -> tuple[int, int]:
     """Start and end of the stretch of at most ``room`` columns with the most that is wanted."""
     matches = _matches(clean, wanted)
-    best, span = 0, (0, 0)
-    for at, (start, _, _) in enumerate(matches):
-        held: set[str] = set()
-        weight = 0
-        end = start
-        for begin, finish, term in matches[at:]:
-            if columns[begin] - columns[start] > room:
-                break
-            if columns[finish] - columns[start] > room or term in held:
-                continue
+    first = _best_start(matches, columns, room)
+    if first is None:
+        return 0, 0
+    start = end = matches[first][0]
+    held: set[str] = set()
+    for _, finish, term in matches[first:]:
+        if columns[finish] - columns[start] <= room and term not in held:
             held.add(term)
-            weight += len(term)
             end = max(end, finish)
+    return start, end
+
+
+def _best_start(
+    matches: Sequence[tuple[int, int, str]], columns: Sequence[int], room: int
+) -> int | None:
+    """Of which match on the most is held by the room after it; None where none has room.
+
+    Each match enters the stretch and leaves it once: of a long question a chunk has hundreds.
+    """
+    to_enter = deque(sorted(range(len(matches)), key=lambda at: matches[at][1]))
+    times: Counter[str] = Counter()
+    best, first, weight = 0, None, 0
+    for at, (start, end, term) in enumerate(matches):
+        while to_enter and columns[matches[to_enter[0]][1]] - columns[start] <= room:
+            entering = to_enter.popleft()
+            if entering >= at:
+                entered = matches[entering][2]
+                weight += 0 if times[entered] else len(entered)
+                times[entered] += 1
         if weight > best:
-            best, span = weight, (start, end)
-    return span
+            best, first = weight, at
+        if columns[end] - columns[start] <= room:
+            times[term] -= 1
+            weight -= 0 if times[term] else len(term)
+    return first
 
 
 def _matches(clean: str, wanted: Sequence[str]) -> list[tuple[int, int, str]]:

@@ -20,7 +20,8 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -82,6 +83,10 @@ class _Remembering:
             if str(kept["fingerprint"]) == self.fingerprint:
                 for kind, known in self._known.items():
                     known |= zip(json.loads(str(kept[kind])), kept[f"{kind}_vectors"], strict=True)
+
+    def weigh(self, weight: float | None) -> None:
+        """Give the vectors this share of a fused score; None for the model's own."""
+        self.fusion_weight = self._inner.fusion_weight if weight is None else weight
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See :class:`lancebrain.embedders.base.Embedder`."""
@@ -150,39 +155,73 @@ def main(argv: Sequence[str]) -> int:
         sets: dict[str, LabelledSet] = {}
         if options.data is not None:
             sets = {short: load_labelled_set(options.data / name) for short, name in _SETS.items()}
-        embedder = _Remembering(_loaded(options.model, sets.values(), folder), options.cache)
-        weights = options.weights or [embedder.fusion_weight]
+        models = _Models(options.model, options.cache)
         paragraphs = {short: _as_files(folder / short, one) for short, one in sets.items()}
         if sets:
-            _print_paragraphs(folder, sets, paragraphs, embedder, options.sample, weights)
-        _print_own("vault", _open(folder / "own-index", _NOTES, embedder), embedder, weights)
+            _print_paragraphs(folder, sets, paragraphs, models, options.sample, options.weights)
+        _print_own("vault", _open(folder / "own-index", _NOTES, models), options.weights)
         if sets:
-            everything = _NOTES | paragraphs
-            among_all = _open(folder / "all-index", everything, embedder)
-            _print_own("vault among all", among_all, embedder, weights)
-        embedder.save()
+            among_all = _open(folder / "all-index", _NOTES | paragraphs, models)
+            _print_own("vault among all", among_all, options.weights)
+        models.save()
     return 0
 
 
-def _loaded(model: str, sets: Iterable[LabelledSet], folder: Path) -> Embedder:
-    """The model; one that learns from the texts has learned them."""
-    if not learns(model):
-        return load_embedder(model)
-    texts = [f"{one.title}\n\n{one.text}" for each in sets for one in each.corpus.values()]
-    notes = (file for root in _NOTES.values() for file in sorted(root.rglob("*.md")))
-    texts += (file.read_text(encoding="utf-8") for file in notes)
-    spec = learn_embedder(model, texts, EngineOptions(index=folder))
-    return load_embedder(model, EngineOptions(index=folder, fingerprint=spec.fingerprint))
+class _Models:
+    """The model of each index: one for all, or, if it learns from the texts, one for each.
+
+    Args:
+        name: of the model.
+        cache: as for :class:`_Remembering`.
+    """
+
+    def __init__(self, name: str, cache: Path | None) -> None:
+        self._name = name
+        self._for_all = None if learns(name) else _Remembering(load_embedder(name), cache)
+
+    def of(self, index: Path, folders: Iterable[Path]) -> _Remembering:
+        """That of an index of these folders."""
+        if self._for_all is not None:
+            return self._for_all
+        files = (file for folder in folders for file in sorted(folder.rglob("*.md")))
+        texts = [file.read_text(encoding="utf-8") for file in files]
+        learned = index.with_name(f"{index.name}-learned")
+        learned.mkdir()
+        spec = learn_embedder(self._name, texts, EngineOptions(index=learned))
+        options = EngineOptions(index=learned, fingerprint=spec.fingerprint)
+        return _Remembering(load_embedder(self._name, options), None)
+
+    def save(self) -> None:
+        """Keep the vectors for the next run."""
+        if self._for_all is not None:
+            self._for_all.save()
 
 
-def _rankings(embedder: _Remembering, weights: Sequence[float]) -> Iterator[tuple[str, Mode]]:
-    """The ways to search, by a name; the embedder is given each weight in its turn."""
-    for mode in _MODES:
-        if mode != "hybrid":
-            yield mode, mode
-    for weight in weights:
-        embedder.fusion_weight = weight
-        yield f"fused, {weight:g}", "hybrid"
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """What is asked, and the model that its vectors are of."""
+
+    brain: lancebrain.Brain
+    embedder: _Remembering
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way to search, and what it is called.
+
+    Attributes:
+        weight: the vectors' share, in place of the model's own.
+    """
+
+    name: str
+    mode: Mode
+    weight: float | None = None
+
+
+def _ways(weights: Sequence[float] | None) -> list[_Way]:
+    fused = [_Way(f"fused, {weight:g}", "hybrid", weight) for weight in weights or ()]
+    alone = [_Way(mode, mode) for mode in _MODES if mode != "hybrid"]
+    return alone + (fused or [_Way("fused", "hybrid")])
 
 
 def _as_files(folder: Path, labelled: LabelledSet) -> Path:
@@ -194,16 +233,18 @@ def _as_files(folder: Path, labelled: LabelledSet) -> Path:
     return folder
 
 
-def _open(index: Path, folders: Mapping[str, Path], embedder: Embedder) -> lancebrain.Brain:
+def _open(index: Path, folders: Mapping[str, Path], models: _Models) -> _Index:
+    embedder = models.of(index, folders.values())
     brain = lancebrain.open(index, model=embedder.name, embedder=embedder)
     report = brain.sync(list(folders.values()))
     say(f"{index.name}: {report.added} documents, {report.rows_written} rows")
-    return brain
+    return _Index(brain, embedder)
 
 
-def _documents(brain: lancebrain.Brain, mode: Mode, question: str) -> list[str]:
+def _documents(index: _Index, way: _Way, question: str) -> list[str]:
     """Paths of the documents found, best first; a folded one follows the one it is named by."""
-    answer = brain.search(question, mode=mode, limit=_HITS, look=False)
+    index.embedder.weigh(way.weight)
+    answer = index.brain.search(question, mode=way.mode, limit=_HITS, look=False)
     paths = (path for hit in answer.hits for path in (hit.path, *(p.path for p in hit.also_at)))
     return list(dict.fromkeys(paths))
 
@@ -212,32 +253,38 @@ def _print_paragraphs(
     folder: Path,
     sets: Mapping[str, LabelledSet],
     paragraphs: Mapping[str, Path],
-    embedder: _Remembering,
+    models: _Models,
     sample: int | None,
-    weights: Sequence[float],
+    weights: Sequence[float] | None,
 ) -> None:
     questions = {short: _sampled(one.queries, sample) for short, one in sets.items()}
     own = {
-        short: _open(folder / f"{short}-index", {short: path}, embedder)
+        short: _open(folder / f"{short}-index", {short: path}, models)
         for short, path in paragraphs.items()
     }
-    together = _open(folder / "mixed-index", paragraphs, embedder)
+    together = _open(folder / "mixed-index", paragraphs, models)
     crossings = [("en", "zh"), ("zh", "en")]
     ndcg: list[_Row] = []
     precision: list[_Row] = []
-    for name, mode in _rankings(embedder, weights):
-        say(f"asking by {name}")
-        alone = [_measured(own[s], s, sets[s], questions[s], mode) for s in sets]
-        mixed = [_measured(together, s, sets[s], questions[s], mode) for s in sets]
+    for way in _ways(weights):
+        say(f"asking by {way.name}")
+        alone = [_measured(own[s], s, sets[s], questions[s], way) for s in sets]
+        mixed = [_measured(together, s, sets[s], questions[s], way) for s in sets]
         across = [
-            _measured(own[to], to, sets[to], _shared(questions[asked], sets[to]), mode)
+            _measured(own[to], to, sets[to], _shared(questions[asked], sets[to]), way)
             for asked, to in crossings
         ]
         ndcg.append(
-            (name, [*(s[0] for s in alone), fmean(s[0] for s in mixed), *(s[0] for s in across)])
+            (
+                way.name,
+                [*(s[0] for s in alone), fmean(s[0] for s in mixed), *(s[0] for s in across)],
+            )
         )
         precision.append(
-            (name, [*(s[1] for s in alone), fmean(s[1] for s in mixed), *(s[1] for s in across)])
+            (
+                way.name,
+                [*(s[1] for s in alone), fmean(s[1] for s in mixed), *(s[1] for s in across)],
+            )
         )
     columns = [*sets, "mixed", *(f"{asked} > {to}" for asked, to in crossings)]
     _print_table("nDCG@10, paragraphs", columns, ndcg)
@@ -257,24 +304,22 @@ def _shared(questions: Mapping[str, str], other: LabelledSet) -> Mapping[str, st
 
 
 def _measured(
-    brain: lancebrain.Brain,
+    index: _Index,
     source: str,
     labelled: LabelledSet,
     questions: Mapping[str, str],
-    mode: Mode,
+    way: _Way,
 ) -> tuple[float, float]:
     """nDCG@10 and R-precision."""
     qrels = {
         name: {f"{source}/{document}.md": grade for document, grade in judgements.items()}
         for name, judgements in labelled.qrels.items()
     }
-    scores = evaluate(partial(_documents, brain, mode), questions, qrels)
+    scores = evaluate(partial(_documents, index, way), questions, qrels)
     return scores.ndcg_at_10, scores.r_precision
 
 
-def _print_own(
-    title: str, brain: lancebrain.Brain, embedder: _Remembering, weights: Sequence[float]
-) -> None:
+def _print_own(title: str, index: _Index, weights: Sequence[float] | None) -> None:
     questions = load_questions(_PROJECT / "tests" / "questions.jsonl")
     groups: dict[str, list[LabelledQuestion]] = {"all": questions}
     for question in questions:
@@ -282,14 +327,14 @@ def _print_own(
     for question in questions:
         groups.setdefault(f"{question.kind} {question.language}", []).append(question)
     rows: list[_Row] = []
-    for name, mode in _rankings(embedder, weights):
+    for way in _ways(weights):
         gained = {
             question: ndcg_at_k(
-                _documents(brain, mode, question.query), dict.fromkeys(question.paths, 1)
+                _documents(index, way, question.query), dict.fromkeys(question.paths, 1)
             )
             for question in questions
         }
-        rows.append((name, [fmean(gained[q] for q in group) for group in groups.values()]))
+        rows.append((way.name, [fmean(gained[q] for q in group) for group in groups.values()]))
     columns = [f"{name} ({len(group)})" for name, group in groups.items()]
     _print_table(f"nDCG@10, {title}", columns, rows)
 

@@ -33,6 +33,8 @@ _DOCUMENT_CHUNKS = 8
 _COMMIT_DOCUMENTS = 2_000
 _ADDED_WORDS = 12
 _QUESTIONS = 100
+_QUESTION_WORDS = 12
+_COMPARED = 20  # of the questions: comparing all vectors of a million takes seconds
 _EDITS = 20
 _OUTSIDE = 4_000
 
@@ -54,7 +56,8 @@ class Projected:
         self._numbers: dict[str, int] = {}
         counts: list[int] = []
         for text in texts:
-            for word in set(_WORD.findall(text.lower())):
+            # In their order, not a set's: another process is to have the same directions.
+            for word in dict.fromkeys(_WORD.findall(text.lower())):
                 number = self._numbers.setdefault(word, len(counts))
                 if number == len(counts):
                     counts.append(0)
@@ -213,7 +216,7 @@ def _search(folder: Path, store: Store, corpus: Corpus, runs: int) -> None:
     snapshot = store.snapshot()
     questions = _questions(corpus, snapshot.document_count())
     found = same = 0
-    for question in questions:
+    for question in questions[:_COMPARED]:
         vector = corpus.embedder.embed_query(question)
         near = snapshot.vector_candidates(vector, Filter(), 10)
         exact = snapshot.vector_candidates(vector, Filter(), 10, exact=True)
@@ -233,15 +236,18 @@ def _search(folder: Path, store: Store, corpus: Corpus, runs: int) -> None:
 
 
 def _questions(corpus: Corpus, documents: int) -> list[str]:
-    """Some words in a row of a chunk that is in the index, each time of another."""
+    """Some words in a row of a chunk that is in the index, each time of another; of Chinese and
+    Japanese, characters, as no space parts their words."""
     random = np.random.default_rng(11)
     questions: list[str] = []
     while len(questions) < _QUESTIONS:
         chunks, _ = corpus.document(int(random.integers(documents)))
-        words = chunks[int(random.integers(len(chunks)))].text.split()
-        if len(words) >= 12:
-            at = int(random.integers(len(words) - 8))
-            questions.append(" ".join(words[at : at + 8])[:200].replace('"', " "))
+        text = chunks[int(random.integers(len(chunks)))].text
+        words = list(_WORD.finditer(text))
+        if len(words) >= _QUESTION_WORDS:
+            at = int(random.integers(len(words) - _QUESTION_WORDS + 1))
+            asked = text[words[at].start() : words[at + _QUESTION_WORDS - 1].end()]
+            questions.append(" ".join(asked.replace('"', " ").split()))
     return questions
 
 
