@@ -41,8 +41,9 @@ _MOST_FEATURES = 200_000
 _LEAST_DOCUMENTS = 2
 _KEPT_VERSIONS = 3
 _FUSION_WEIGHT = 0.0
-"""It finds what words do not, and orders nothing that they do. With 0.02 vague questions have .31 in
-place of .28 and those in another language .12 in place of .14, with 0.1 they have .34 and .06."""
+"""It finds what words do not, and orders nothing that they do. With 0.02 vague questions have .31
+in place of .28 and those in another language .12 in place of .14, with 0.1 they have .34 and .06.
+"""
 _LANGUAGES: Mapping[str, float] = {}
 
 ABOUT = About(
