@@ -89,7 +89,8 @@ def _current_at(at: datetime, ref: str, versions: Sequence[Version]) -> int:
     raise UsageError(
         f"Nothing is kept from {ref}; the oldest version is from "
         f"{versions[-1].at.astimezone():%Y-%m-%d %H:%M:%S}.",
-        hint="See what there is with `lancebrain history`.",
+        hint="See what there is with `lancebrain history`; `latest~1` is the state before the last "
+        "change.",
     )
 
 
