@@ -74,3 +74,18 @@ def test_those_that_were_asked_for_last_are_kept(monkeypatch: pytest.MonkeyPatch
         assert taken[before:] == ([] if read is None else [read])
     with pytest.raises(ValueError, match="not in the table"):
         recent.of([1, 99], take)
+
+
+def test_fewer_than_are_kept_stay_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "_KEPT", 10)
+    taken: list[int] = []
+
+    def take(row_ids: list[int], _: Sequence[str]) -> pa.Table:
+        taken.extend(row_ids)
+        names = [str(row_id) for row_id in row_ids]
+        return pa.table({"_rowid": row_ids, "path": names, "chunk_index": row_ids, "text": names})
+
+    recent = RecentTexts()
+    for row_id in [*range(8), *range(8)]:
+        recent.of([row_id], take)
+    assert taken == list(range(8))

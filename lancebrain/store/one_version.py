@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -62,6 +63,7 @@ class OneVersion:
         self._table = table
         self._storage = storage
         self._reopen = reopen
+        self._moving = threading.Lock()
         self._see_version()
 
     def scan(self, where: str, columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
@@ -145,20 +147,35 @@ class OneVersion:
         return self._read(lambda table: table.count(where))
 
     def _read(self, read: Callable[[Reading], _T]) -> _T:
+        table = self._table
         try:
-            return read(self._table)
+            return read(table)
         except (RuntimeError, OSError, ValueError) as error:
-            if not is_missing_data(error) or self._is_there():
+            if not is_missing_data(error):
+                raise as_store_error(error, self._storage, "reading it") from error
+            self._move_on(table, error)
+        with translated(self._storage, "reading it"):
+            return read(self._table)
+
+    def _move_on(self, table: Reading, error: Exception) -> None:
+        """Move to the newest version, as the data of the one that ``table`` is at is missing.
+
+        A search reads in several threads, and several searches may share a version: the first that
+        misses something moves all of them.
+        """
+        with self._moving:
+            if self._table is not table:
+                return
+            if self._is_there():
                 raise as_store_error(error, self._storage, "reading it") from error
             if self._reopen is None:
                 raise StoreError(
                     f"Version {self.version} of the index in {self._storage} was cleaned up.",
                     hint="Choose a newer one from `lancebrain history`.",
                 ) from error
-        with translated(self._storage, "reading it"):
-            self._table = self._reopen()
-            self._see_version()
-            return read(self._table)
+            with translated(self._storage, "reading it"):
+                self._table = self._reopen()
+                self._see_version()
 
     def _see_version(self) -> None:
         self.version = self._table.version
@@ -173,7 +190,8 @@ class OneVersion:
         return columns
 
     def _is_there(self) -> bool:
-        return self.identity == self._storage.identity(self.version)
+        # None where it was gone already when it was opened.
+        return self.identity is not None and self.identity == self._storage.identity(self.version)
 
 
 def keyed(rows: pa.Table, column: str) -> Iterator[tuple[Key, Any]]:

@@ -82,31 +82,32 @@ class Passages:
 
 class RecentPassages:
     """Those of one version that were read lately: of a question that is typed letter by letter,
-    the hits are mostly the same.
+    the hits are mostly the same."""
 
-    Args:
-        read: reads some chunks from the table; may move it to another version.
-        identity: of the version that it reads now.
-    """
-
-    def __init__(
-        self, read: Callable[[Sequence[Key]], Passages], identity: Callable[[], object]
-    ) -> None:
-        self._read = read
-        self._identity = identity
+    def __init__(self) -> None:
         self._kept: tuple[object, Passages] = (None, Passages())
 
-    def of(self, keys: Sequence[Key]) -> Passages:
-        """These chunks; unknown ones are left out."""
+    def of(
+        self,
+        keys: Sequence[Key],
+        read: Callable[[Sequence[Key]], Passages],
+        identity: Callable[[], object],
+    ) -> Passages:
+        """These chunks; unknown ones are left out.
+
+        Args:
+            read: reads some chunks from the table; may move it to another version.
+            identity: of the version that it reads now.
+        """
         version, known = self._kept
-        if version != self._identity():
-            version, known = self._identity(), Passages()
+        if version != identity():
+            version, known = identity(), Passages()
         lacking = [key for key in keys if key not in known.chunks]
         if lacking:
-            read = self._read(lacking)
-            known = known | read if version == self._identity() else read
+            new = read(lacking)
+            known = known | new if version == identity() else new
             few_enough = len(known.chunks) <= _KEPT_CHUNKS
-            self._kept = (self._identity(), known if few_enough else read)
+            self._kept = (identity(), known if few_enough else new)
         return known.of(keys)
 
 

@@ -48,7 +48,7 @@ class Snapshot(Unembedded):
     ) -> None:
         super().__init__(table, storage, reopen)
         self._of_projects: tuple[object, str] = (None, "")
-        self._recent = RecentPassages(self._passages, lambda: self.identity)
+        self._recent = RecentPassages()
 
     def documents(self, paths: Sequence[str] | None = None) -> dict[str, DocumentState]:
         """Document states by path, of all documents or of those given; unknown ones left out."""
@@ -77,13 +77,15 @@ class Snapshot(Unembedded):
         """
         if not wanted.projects:
             return filters.sql_of(wanted)
-        asked = (self.version, wanted.projects)
-        if self._of_projects[0] != asked:
+        asked = (self.version, self.identity, wanted.projects)
+        kept = self._of_projects  # another thread may put its own there meanwhile
+        if kept[0] != asked:
             tells = filters.project_matcher(wanted.projects)
             logs = self.metadata(filters.one_of("kind", sorted(LOGS)))
             paths = [path for path, facts in logs.items() if tells(facts.get("project"))]
-            self._of_projects = (asked, filters.one_of("path", paths) if paths else "false")
-        return filters.all_of(filters.sql_of(wanted), self._of_projects[1])
+            kept = (asked, filters.one_of("path", paths) if paths else "false")
+            self._of_projects = kept
+        return filters.all_of(filters.sql_of(wanted), kept[1])
 
     def metadata(self, where: str) -> dict[str, dict[str, Any]]:
         """What is known of documents beside their text, by path.
@@ -137,7 +139,7 @@ class Snapshot(Unembedded):
 
     def passages(self, keys: Sequence[Key]) -> Passages:
         """These chunks with all that an answer shows of them; unknown ones are left out."""
-        return self._recent.of(keys)
+        return self._recent.of(keys, self._passages, lambda: self.identity)
 
     def _passages(self, keys: Sequence[Key]) -> Passages:
         """Read them: one scan and one read by row id, a quarter of what asking for each part

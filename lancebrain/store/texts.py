@@ -53,7 +53,7 @@ class RecentTexts:
             found |= read
             with self._guard:
                 self._kept |= read
-                for row_id in list(self._kept)[: len(self._kept) - _KEPT]:
+                for row_id in list(self._kept)[: max(len(self._kept) - _KEPT, 0)]:
                     del self._kept[row_id]
         if len(found) < len(set(row_ids)):
             raise ValueError("a row that an index names is not in the table")

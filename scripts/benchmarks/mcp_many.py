@@ -75,12 +75,13 @@ async def _load(server: Served, url: str, seconds: float) -> None:
     pause = _CLIENTS / _QUESTIONS_A_SECOND
     begun = time.perf_counter()
 
-    async def ask(number: int) -> None:
-        due = begun + number * pause / _CLIENTS
+    async def ask(client_number: int) -> None:
+        due = begun + client_number * pause / _CLIENTS
         async with Client(url) as client:
             while due < begun + seconds:
                 await anyio.sleep(max(due - time.perf_counter(), 0))
-                text = f"{QUESTIONS[next(numbers) % len(QUESTIONS)]} {next(numbers)}"
+                number = next(numbers)
+                text = f"{QUESTIONS[number % len(QUESTIONS)]} {number}"
                 sent = time.perf_counter()
                 result = await client.call_tool("search_knowledge", {"query": text})
                 took.append((time.perf_counter() - sent) * 1000)

@@ -47,7 +47,7 @@ class Projected:
     """
 
     name = "projected"
-    fingerprint = "projected/1/512"
+    fingerprint = "projected/2/512"
     dim = 512
     fusion_weight = 0.4
     languages: Mapping[str, float] = MappingProxyType({})
