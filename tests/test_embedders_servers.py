@@ -127,9 +127,17 @@ def test_while_it_is_down_nobody_waits_for_it_again(
         {"embeddings": [["a"] * DIM]},
         {"embeddings": [[0.0] * DIM]},
         {"embeddings": [[1.0] * DIM, [1.0] * DIM]},
+        {"embeddings": [[1e39] * DIM]},
+        {"embeddings": [[1e38] * DIM]},
+        {"embeddings": [[[1.0] * DIM]]},
+        {"embeddings": [[]]},
+        b"[" * 100_000,
     ],
-    ids=["html", "list", "nothing", "text", "short", "letters", "zeros", "two"],
-)
+    ids=[
+        "html", "list", "nothing", "text", "short", "letters", "zeros", "two", "infinite", "huge",
+        "nested", "empty", "deep",
+    ],
+)  # fmt: skip
 def test_an_answer_that_holds_no_vectors_is_an_error(
     server: EmbeddingServer, answer: object
 ) -> None:
@@ -138,6 +146,38 @@ def test_an_answer_that_holds_no_vectors_is_an_error(
     with pytest.raises(EmbedderError) as caught:
         engine.embed_query("x")
     assert not isinstance(caught.value, ModelUnavailableError)
+
+
+@pytest.mark.parametrize("vector", [[], [[1.0] * DIM], "none", ["a"]])
+def test_a_server_whose_first_vector_is_none_is_told(
+    server: EmbeddingServer, vector: object
+) -> None:
+    server.change = lambda content: content | {"embeddings": [vector]}
+    with pytest.raises(EmbedderError, match="no vector"):
+        load(server)
+
+
+@pytest.mark.parametrize("models", [None, ["x"], "none"])
+def test_a_server_that_lists_no_models_has_not_the_one_that_is_wanted(
+    server: EmbeddingServer, models: object
+) -> None:
+    server.hurdles = [(200, {"models": models})]
+    with pytest.raises(EmbedderError, match="ollama pull"):
+        load(server)
+
+
+def test_an_answer_that_cannot_be_unpacked_counts_as_none(server: EmbeddingServer) -> None:
+    engine = load(server)
+    server.headers = {"Content-Encoding": "gzip"}
+    with pytest.raises(ModelUnavailableError):
+        engine.embed_query("x")
+
+
+def test_vectors_that_name_no_text_of_their_own_are_refused(server: EmbeddingServer) -> None:
+    engine = load(server, "openai:m")
+    server.change = lambda content: {"data": [entry | {"index": 0} for entry in content["data"]]}
+    with pytest.raises(EmbedderError, match="no embeddings"):
+        engine.embed_passages(["one", "two"])
 
 
 def test_what_the_server_says_is_passed_on(server: EmbeddingServer) -> None:

@@ -54,6 +54,14 @@ def test_it_introduces_itself_and_lists_its_tools_while_the_model_loads(slow: Pa
         assert "by words alone" in found["notes"][0]
 
 
+@pytest.mark.parametrize("query", ["quokka \ud83d", "\ude00 quokka", "quokka 😀", r"quokka \ud83d"])
+def test_a_question_with_half_an_emoji_is_answered(served: tuple[object, ...], query: str) -> None:
+    with Process(*served) as server:
+        server.start()
+        found = server.call("search_knowledge", query=query)["structuredContent"]
+        assert found["hits"][0]["path"] == "notes/a.md"
+
+
 def _ends(server: Process) -> int:
     begun = time.monotonic()
     code = server.process.wait(ENDS_WITHIN_S)

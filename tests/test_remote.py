@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+import lancebrain
+from lancebrain.doctor.checks import unlisted
 from lancebrain.errors import StoreError, UnreachableError, UsageError
 from lancebrain.store import Checkpoints, Store, storage_at
 from lancebrain.store.objects import Objects
@@ -51,6 +53,36 @@ def test_what_one_machine_writes_another_finds(tmp_path: Path, uri: str, server:
     assert_nothing_lost_or_doubled(there.store, here, there)
     assert [r.reason for r in there.store.commits.read()][-1] == "sync"
     assert not list((here.settings.index).glob("*.lance"))
+
+
+def test_documents_of_other_machines_are_neither_found_fault_with_nor_dropped(
+    tmp_path: Path, uri: str, server: str
+) -> None:
+    here = Machine(tmp_path, "here", uri, server).write("alpha")
+    there = Machine(tmp_path, "there", uri, server).write("gamma")
+    here.engine.sync()
+    there.engine.sync()
+    assert list(unlisted(here.engine)) == []
+    with lancebrain.open(
+        uri,
+        storage_options=here.settings.storage_options,
+        sources=here.settings.sources,
+        model=here.settings.model,
+    ) as brain:
+        brain.sync(confirm_removals=True)
+    assert_nothing_lost_or_doubled(there.store, here, there)
+
+
+def test_deleting_passes_over_what_is_not_there(tmp_path: Path) -> None:
+    from obstore.store import LocalStore
+
+    # It tells of what is not there as Azure does, and S3 does not.
+    objects = Objects.__new__(Objects)
+    objects._store = LocalStore(tmp_path)
+    for name in ("a", "b"):
+        objects.put(name, b"content")
+    objects.delete(["nope", "a", "nope either", "b"])
+    assert not list(tmp_path.iterdir())
 
 
 def test_checkpoints_and_the_hold_are_seen_by_every_machine(

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lancebrain.errors import UsageError
 from lancebrain.store import RowBatch, Store
-from lancebrain.store.filters import glob_to_regex, successor
+from lancebrain.store.filters import glob_to_regex, path_matcher, successor
 from lancebrain.types import Filter
 from tests.stored import NOW, chunk, commit, make_store, put, state, unit
 
@@ -208,6 +209,29 @@ def test_a_prefix_range_holds_exactly_what_starts_with_it(
 def test_a_glob_in_one_folder_means_what_it_means_in_a_shell(name: str, glob: str) -> None:
     if "**" not in glob:
         assert bool(re.search(glob_to_regex(glob), name)) == fnmatch.fnmatchcase(name, glob)
+
+
+@pytest.mark.parametrize("glob", ["notes/[z-a]*", "[a--]", "?" * 5_000])
+def test_a_pattern_that_is_none_is_the_askers_mistake(tree: Store, glob: str) -> None:
+    for ask in (
+        lambda: path_matcher(glob),
+        lambda: tree.snapshot().keyword_candidates("word", Filter(path=glob), 9),
+    ):
+        with pytest.raises(UsageError):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("glob", "name"),
+    [("[--a]", "A"), ("[&&]", "&"), ("[a-]", "-"), ("[~~|]", "|"), ("[[^]", "^"), ("[-]", "-")],
+)
+@pytest.mark.filterwarnings("error")
+def test_signs_in_a_set_stand_for_themselves(tmp_path: Path, glob: str, name: str) -> None:
+    store = make_store(tmp_path)
+    put(store, {f"n/{name}": ["word"], "n/é": ["word"]})
+    assert path_matcher(f"n/{glob}")(f"n/{name}")
+    found = store.snapshot().keyword_candidates("word", Filter(path=f"n/{glob}"), 9)
+    assert [one.path for one in found] == [f"n/{name}"]
 
 
 PROJECTS = {

@@ -10,7 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lancebrain.errors import IndexMismatchError, LancebrainError, ModelUnavailableError
+from lancebrain.errors import (
+    EmbedderError,
+    IndexMismatchError,
+    LancebrainError,
+)
 
 if TYPE_CHECKING:
     from lancebrain.config import Settings
@@ -172,14 +176,13 @@ class Access:
         """The model that a question is to be embedded by, and what to say about it.
 
         Raises:
-            EmbedderError: as :meth:`embedder_of`; but where words can answer too and it cannot be
-                had now, there is none.
+            EmbedderError: as :meth:`embedder_of`; but where words can answer too, there is none.
         """
         if mode == "keyword":
             return None, ()
         try:
             return self.embedder_of(info), self._about_model(info)
-        except ModelUnavailableError as error:
+        except EmbedderError as error:
             if mode == "vector":
                 raise
             return None, (str(error),)

@@ -283,11 +283,12 @@ class Brain(Timeline, Data, Models):
 
     def _dropped(self, confirmed: bool) -> set[str]:
         """Sources whose documents are to go: taken out of the configuration; where a person
-        confirmed it, also those that are configured nowhere."""
+        confirmed it, also those that are configured nowhere, which of an index that several
+        machines use nobody knows."""
         names = {source.name for source in self.settings.sources}
         ledger = Ledger(self.settings.index)
         dropped = ledger.dropped(self._origin, names)
-        if confirmed:
+        if confirmed and not self._access.store().storage.is_shared:
             there = {path.partition("/")[0] for path in self._access.store().snapshot().stats()}
             dropped |= there - names - ledger.of_other_files(self._origin)
         return dropped

@@ -202,7 +202,10 @@ _OF_SOURCES = {
 
 
 def unlisted(engine: Engine) -> Iterator[Ailment]:
-    """Documents of sources that are configured nowhere."""
+    """Documents of sources that are configured nowhere; those of a shared index may be another
+    machine's."""
+    if engine.store.storage.is_shared:
+        return
     names = {source.name for source in engine.settings.sources}
     rows = engine.store.snapshot().to_arrow(["source"], where=DOCUMENT_ROWS)
     there = set(pc.unique(rows["source"]).to_pylist()) - names

@@ -98,7 +98,7 @@ class Connection:
                 if not left and response.status_code == _FAILED and _said(_json(response)):
                     # llama.cpp and Ollama say so of a text that they cannot embed.
                     return self._content_of(response)
-            except httpx2.TransportError as error:
+            except (httpx2.TransportError, httpx2.DecodingError) as error:
                 why = type(error).__name__
             if left:
                 time.sleep(min(max(wait_s, later), _LONGEST_WAIT_S))
@@ -122,7 +122,7 @@ class Connection:
 def _json(response: httpx2.Response) -> Any:
     try:
         return response.json()
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter of what is nested without end
         return None
 
 

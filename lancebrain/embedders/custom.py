@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lancebrain.embedders.base import Embedder
-from lancebrain.errors import EmbedderError, UsageError
+from lancebrain.errors import EmbedderError, ModelUnavailableError, UsageError
 
 _USUAL_WEIGHT = 0.4
 """Did well for every engine that was measured, weak or strong."""
@@ -140,14 +140,19 @@ def _shares(languages: Mapping[str, float] | Iterable[str]) -> dict[str, float]:
     return dict.fromkeys(map(str, languages), 1.0)
 
 
+_HOW = "Write package.module:factory, and install the package in this environment."
+
+
 def _factory(name: str) -> Callable[[], Embedder]:
     module_name, _, attribute = name.partition(":")
     try:
         module = importlib.import_module(module_name)
-    except (ImportError, ValueError) as error:
-        raise UsageError(
-            f"The model {name!r} cannot be imported: {error}.",
-            hint="Write package.module:factory, and install the package in this environment.",
+    except ValueError as error:
+        raise UsageError(f"{name!r} names no model: {error}.", hint=_HOW) from error
+    except ImportError as error:
+        # An index goes on without it, as without a server that is down.
+        raise ModelUnavailableError(
+            f"The model {name!r} cannot be imported: {error}.", hint=_HOW
         ) from error
     factory: Callable[[], Embedder] | None = getattr(module, attribute, None)
     if not callable(factory):

@@ -106,6 +106,9 @@ OPENAI = ServerEngine(
 )
 
 
+_OTHER_MODEL = "See to the server, or choose another model: lancebrain model list"
+
+
 class ServerEmbedder:
     """An :class:`~lancebrain.embedders.base.Embedder`; safe to call from several threads.
 
@@ -129,6 +132,8 @@ class ServerEmbedder:
         given = _now(partial(server.vectors, model, ["length"], _TRIES))
         if len(given) != 1:
             raise EmbedderError(f"{name} gave {len(given)} vectors for one text.")
+        if not (isinstance(given[0], list) and given[0] and isinstance(given[0][0], float | int)):
+            raise EmbedderError(f"{name} gave what is no vector.", hint=_OTHER_MODEL)
         self.dim = len(given[0])
         prompts = hashlib.sha256(f"{self._query}\0{self._passage}".encode()).hexdigest()[:8]
         self.name = name
@@ -178,7 +183,8 @@ class ServerEmbedder:
     def _embed(self, texts: list[str], tries: int) -> NDArray[np.float32]:
         given = self._server.vectors(self._model, [speakable(text) for text in texts], tries)
         try:
-            vectors = np.array(given, dtype=np.float32)
+            with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+                vectors = np.array(given, dtype=np.float32)
         except (TypeError, ValueError) as error:
             raise EmbedderError(f"{self.name} gave what is no vector: {error}.") from error
         if vectors.shape != (len(texts), self.dim):
@@ -186,9 +192,12 @@ class ServerEmbedder:
                 f"{self.name} gave an array of shape {vectors.shape}; {len(texts)} vectors of "
                 f"length {self.dim} were expected."
             )
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not (lengths > 0).all():
-            raise EmbedderError(f"{self.name} gave a vector of zeros, or of what is no number.")
+        with np.errstate(over="ignore", invalid="ignore"):
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not ((lengths > 0) & np.isfinite(lengths)).all():
+            raise EmbedderError(
+                f"{self.name} gave a vector of zeros, or of what is no number.", hint=_OTHER_MODEL
+            )
         unit: NDArray[np.float32] = vectors / lengths
         return unit
 
@@ -205,8 +214,9 @@ class _Ollama:
         """The digest of a model."""
         tagged = model if ":" in model else f"{model}:latest"
         listed = self._connection.get("/api/tags", tries)
-        for entry in listed.get("models", ()) if isinstance(listed, dict) else ():
-            if tagged in (entry.get("name"), entry.get("model")):
+        models = listed.get("models") if isinstance(listed, dict) else None
+        for entry in models if isinstance(models, list) else ():
+            if isinstance(entry, dict) and tagged in (entry.get("name"), entry.get("model")):
                 return str(entry.get("digest", "")).removeprefix("sha256:")[:16]
         raise self._unknown(model)
 
@@ -242,8 +252,8 @@ class _OpenAI:
         answer = self._connection.post("/embeddings", content, tries)
         entries = _listed(answer, "data")
         try:
-            ordered = sorted(entries, key=lambda entry: int(entry["index"]))
-            return [list(entry["embedding"]) for entry in ordered]
+            by_index = {int(entry["index"]): list(entry["embedding"]) for entry in entries}
+            return [by_index[index] for index in range(len(entries))]
         except (KeyError, TypeError, ValueError) as error:
             raise EmbedderError(
                 f"The server at {self._connection.url} gave no embeddings: {error!r}."

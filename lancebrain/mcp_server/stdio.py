@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -89,6 +90,14 @@ async def _serve(server: MCPServer[App], wire: Wire | Pipes) -> None:
         _leave(code)
 
 
+_HALF = re.compile(
+    r"(?P<other>\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+"""Half of a pair of surrogates, as JavaScript writes where an emoji was cut in two. The SDK does
+not answer a message that has one."""
+
+
 class _Said:
     """The lines of a client, as ``stdio_server`` reads them."""
 
@@ -103,7 +112,7 @@ class _Said:
         line = await anyio.to_thread.run_sync(next, self._lines, None, abandon_on_cancel=True)
         if line is None:
             raise StopAsyncIteration
-        return line
+        return _HALF.sub(lambda match: match["other"] or r"\ufffd", line)
 
 
 class _Told:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
+from lancebrain.errors import UsageError
 from lancebrain.types import Filter
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -76,6 +77,9 @@ def keys_sql(keys: Sequence[tuple[str, int]]) -> str:
 
 
 _GLOB = re.compile(r"[*?\[]")
+_GLOB_CHARS = 4_096  # as long as a path may be; a longer pattern is too large for Lance
+_SPECIAL = re.compile(r"[\[\]\\^&~|-]")  # within a set
+_ESCAPED = r"\\\g<0>"
 _SAID_OR_CHANGED = "coalesce(said_at, updated_at)"
 
 
@@ -129,7 +133,13 @@ def path_matcher(path: str) -> Callable[[str], bool]:
 
 
 def glob_to_regex(glob: str) -> str:
-    """``*`` and ``?`` stay within a folder, ``**`` does not; ``[a-z]`` and ``[!a]`` are sets."""
+    """``*`` and ``?`` stay within a folder, ``**`` does not; ``[a-z]`` and ``[!a]`` are sets.
+
+    Raises:
+        UsageError: it is none, or longer than any path.
+    """
+    if len(glob) > _GLOB_CHARS:
+        raise UsageError(f"A path of {len(glob)} characters is none; {_GLOB_CHARS} are the most.")
     out: list[str] = []
     at = 0
     while at < len(glob):
@@ -148,13 +158,32 @@ def glob_to_regex(glob: str) -> str:
         elif glob[at] == "[" and (end := glob.find("]", at + 2)) > 0:
             inside = glob[at + 1 : end]
             negated = inside.startswith("!")
-            members = re.sub(r"([\[\]\\^&~|])", r"\\\1", inside[negated:])
-            out.append(f"[{'^/' if negated else ''}{members}]")
+            out.append(f"[{'^/' if negated else ''}{_members(inside[negated:], glob)}]")
             at = end + 1
         else:
             out.append(re.escape(glob[at]))
             at += 1
     return f"(?s)^{''.join(out)}$"
+
+
+def _members(inside: str, glob: str) -> str:
+    """What a set holds, as a regular expression has it."""
+    out: list[str] = []
+    at = 0
+    while at < len(inside):
+        if inside[at + 1 : at + 2] == "-" and at + 2 < len(inside):
+            low, high = inside[at], inside[at + 2]
+            if low > high:
+                raise UsageError(
+                    f"{glob!r} is no pattern: {low} to {high} is empty.",
+                    hint="Write the lesser character first, as in [a-z].",
+                )
+            out.append(f"{_SPECIAL.sub(_ESCAPED, low)}-{_SPECIAL.sub(_ESCAPED, high)}")
+            at += 3
+        else:
+            out.append(_SPECIAL.sub(_ESCAPED, inside[at]))
+            at += 1
+    return "".join(out)
 
 
 def successor(prefix: str) -> str:

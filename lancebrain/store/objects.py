@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -139,8 +139,14 @@ class Objects:
         left = list(names)
         while left:
             some, left = left[:_A_DELETE], left[_A_DELETE:]
-            with _told():
-                obstore.delete(self._store, some)
+            try:
+                with _told():
+                    obstore.delete(self._store, some)
+            except FileNotFoundError:
+                # Azure says so where one of them is not there, and then leaves the others.
+                for name in some:
+                    with suppress(FileNotFoundError), _told():
+                        obstore.delete(self._store, name)
 
     def tag_of(self, name: str) -> str | None:
         """What tells this content of an object from others; None where there is none."""
