@@ -176,6 +176,15 @@ def test_storage_that_does_not_answer_is_told(tmp_path: Path, uri: str) -> None:
         Store.exists(storage)
 
 
+def test_an_address_without_encryption_says_what_it_takes(
+    tmp_path: Path, uri: str, server: str
+) -> None:
+    without = {name: value for name, value in options(server).items() if name != "allow_http"}
+    storage = storage_at(tmp_path, uri, without, refresh_s=0)
+    with pytest.raises(UnreachableError, match="allow_http = true"):
+        Store.create(storage, model="m", fingerprint="f", dim=8)
+
+
 def test_what_cannot_be_on_object_storage_says_so(tmp_path: Path, uri: str, server: str) -> None:
     here = Machine(tmp_path, "here", uri, server).write("alpha")
     here.engine.sync()

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import wcwidth
 
-from lancebrain.search.snippet import WIDTH, safe_line, snippet, without_frontmatter
+from lancebrain.chunking import display_width
+from lancebrain.search.snippet import (
+    WIDTH,
+    _best_span,
+    _matches,
+    safe_line,
+    snippet,
+    without_frontmatter,
+)
 
 FILLER = "Nothing of interest is said in this sentence, nor in the next one. " * 10
 FAMILY = "👩‍👩‍👧‍👦"
@@ -160,3 +170,31 @@ def test_any_text_gives_one_safe_line_within_the_width(text: str, wanted: list[s
     found = snippet(text, wanted, width=30)
     assert width_of(found) <= 30
     assert not regex.search(r"[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]", found)
+
+
+def test_a_word_that_is_there_hundreds_of_times_leaves_room_for_the_others() -> None:
+    text = "1 2 3 " * 300 + "the rollout of kubernetes " + "1 2 3 " * 300
+    assert "kubernetes" in snippet(text, ["1", "kubernetes", "rollout"])
+
+
+@given(
+    text=st.text(st.sampled_from("ab 字"), max_size=120),
+    wanted=st.lists(st.text(st.sampled_from("ab字"), min_size=1, max_size=4), max_size=5),
+    width=st.integers(6, 40),
+)
+def test_no_stretch_holds_more_of_what_was_asked(text: str, wanted: list[str], width: int) -> None:
+    clean = safe_line(text)
+    columns = [0, *accumulate(map(display_width, clean))]
+    matches = _matches(clean, wanted)
+
+    def weight(start: int) -> int:
+        within = {
+            term
+            for begin, end, term in matches
+            if begin >= start and columns[end] - columns[start] <= width
+        }
+        return sum(map(len, within))
+
+    most = max((weight(start) for start, _, _ in matches), default=0)
+    first, _ = _best_span(clean, wanted, columns, width)
+    assert weight(first) == most or not most

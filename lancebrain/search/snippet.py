@@ -137,7 +137,8 @@ def _matches(clean: str, wanted: Sequence[str]) -> list[tuple[int, int, str]]:
     folded = fold(clean)
     origin = _origins(clean, folded)
     found: list[tuple[int, int, str]] = []
-    for term in dict.fromkeys(wanted):
+    # The longest first: a short one may be there hundreds of times, and leave room for no other.
+    for term in sorted(dict.fromkeys(wanted), key=len, reverse=True):
         at = folded.find(term) if term else -1
         while at >= 0 and len(found) < _MOST_MATCHES:
             found.append((origin[at], origin[at + len(term) - 1] + 1, term))

@@ -18,9 +18,11 @@ _AWAY = (
     "error sending request",
     "generic s3 error",
     "generic gcs error",
+    "generic microsoftazure error",
     "retryerror",
     "httperror",
 )
+_HTTP_HINT = "An address that begins with http:// takes `allow_http = true` in [storage_options]."
 _MISSING = ("not found:", "no such file or directory", "notfound")
 
 
@@ -67,7 +69,10 @@ def as_store_error(error: BaseException, where: object, doing: str) -> StoreErro
     if isinstance(error, ConnectionError) or any(s in lower for s in _AWAY):
         return UnreachableError(
             f"The index in {where} cannot be reached ({doing}): {_first_line(said)}",
-            hint="See to the network and the credentials, and run the command again.",
+            hint=_HTTP_HINT
+            if "builder error" in lower
+            else "See to the network, the credentials and the name of the bucket or container, "
+            "which is not made here, and run the command again.",
         )
     if number is not None or any(s in lower for s in _FOR_NOW):
         return StoreError(

@@ -168,7 +168,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 class _Models:
-    """The model of each index: one for all, or, if it learns from the texts, one for each.
+    """The model of each index: one for all, or, if it learns from the texts, one for each; from
+    whole files here, where an index lets it learn from passages.
 
     Args:
         name: of the model.
@@ -221,7 +222,7 @@ class _Way:
 def _ways(weights: Sequence[float] | None) -> list[_Way]:
     fused = [_Way(f"fused, {weight:g}", "hybrid", weight) for weight in weights or ()]
     alone = [_Way(mode, mode) for mode in _MODES if mode != "hybrid"]
-    return alone + (fused or [_Way("fused", "hybrid")])
+    return alone + (fused or [_Way("fused, own share", "hybrid")])
 
 
 def _as_files(folder: Path, labelled: LabelledSet) -> Path:

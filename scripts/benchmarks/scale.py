@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import pickle
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -161,6 +162,14 @@ def _store(folder: Path) -> Store:
     return Store.create(folder, model=model.name, fingerprint=model.fingerprint, dim=model.dim)
 
 
+def _opened(folder: Path) -> Store:
+    """An index whose vectors are of these directions."""
+    store = Store.open(folder)
+    if store.info.fingerprint != Projected.fingerprint:
+        sys.exit(f"{folder} has vectors of an earlier benchmark: build it anew elsewhere.")
+    return store
+
+
 def _build(folder: Path, corpus: Corpus, chunks: int, seconds: float) -> int:
     """Build, and return 0 when all is there, 3 when there is more to do."""
     started = time.monotonic()
@@ -200,7 +209,7 @@ def _measure(work: Path, corpus: Corpus, runs: int) -> None:
         _build(small, corpus, 10_000, 1e9)
     for folder in (small, work / "index"):
         began = time.monotonic()
-        store = Store.open(folder)
+        store = _opened(folder)
         snapshot = store.snapshot()
         print(f"\n{snapshot.chunk_count():,} chunks, {store.bytes() / 1e9:.2f} GB")
         print(f"opened and counted in {time.monotonic() - began:.2f} s")
