@@ -8,6 +8,7 @@ what it had not finished.
 from __future__ import annotations
 
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -267,15 +268,22 @@ def _ray() -> Any:
 
 
 def _start(ray: Any, address: str | None) -> None:
+    # One that is made here is for this machine alone.
+    alone = {} if address else {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
     try:
-        ray.init(
-            address=address,
-            # One that is made here is for this machine alone.
-            **({} if address else {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}),
-            log_to_driver=False,
-            configure_logging=False,
-            namespace=f"lancebrain-{time.time_ns()}",
-        )
+        with warnings.catch_warnings():
+            # Ray's processes are other programs at once: nothing of LanceDB goes on in them.
+            warnings.filterwarnings("ignore", "lancedb fork support", RuntimeWarning)
+            ray.init(
+                address=address,
+                # One that is made here is for this machine alone.
+                **(
+                    {} if address else {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+                ),
+                log_to_driver=False,
+                configure_logging=False,
+                namespace=f"lancebrain-{time.time_ns()}",
+            )
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise LancebrainError(
             f"The Ray cluster {address or 'on this machine'} cannot be reached: "
