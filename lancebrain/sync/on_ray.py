@@ -276,10 +276,7 @@ def _start(ray: Any, address: str | None) -> None:
             warnings.filterwarnings("ignore", "lancedb fork support", RuntimeWarning)
             ray.init(
                 address=address,
-                # One that is made here is for this machine alone.
-                **(
-                    {} if address else {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-                ),
+                **alone,
                 log_to_driver=False,
                 configure_logging=False,
                 namespace=f"lancebrain-{time.time_ns()}",
