@@ -10,11 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lancebrain.errors import (
-    EmbedderError,
-    IndexMismatchError,
-    LancebrainError,
-)
+from lancebrain.errors import EmbedderError, IndexMismatchError, LancebrainError
 
 if TYPE_CHECKING:
     from lancebrain.config import Settings

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from .storage import Storage
 
 _INDEX_CACHE_BYTES = 1024 * 1024 * 1024
-"""At most: of a million chunks the indices take 650 MB, of 46,000 they take 30. Where they do not
-all have room, the one on words and the one on vectors put each other out, and a question of a
-million takes three times as long."""
+"""At most: of a million chunks the indices take 650 MB. Where they do not all have room, the one on
+words and the one on vectors put each other out, and a question takes two to three times as long."""
 _METADATA_CACHE_BYTES = 64 * 1024 * 1024
 
 Table = Any
