@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from lancebrain.types import Problem, Progress, SyncReport
 
 _NEEDED = (
-    "lancedb.query",
-    "lancedb.index",
+    "lance.query",
     "lancebrain.search",
     "lancebrain.versions",
     "lancebrain.embedders",
@@ -48,12 +47,18 @@ def open_ahead(brain: Brain) -> bool:
 
 
 def load_ahead(brain: Brain) -> None:
-    """Load the model now instead of at the first question.
+    """Load the model now instead of at the first question, and then what writes, instead of at the
+    first edit.
 
     Raises:
-        EmbedderError: it cannot be loaded.
+        EmbedderError: the model cannot be loaded.
     """
-    brain._access.load_ahead()
+    access = brain._access
+    try:
+        access.load_ahead()
+    finally:
+        if access.exists:
+            access.store().load_ahead()
 
 
 def worker_of(

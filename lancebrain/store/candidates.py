@@ -88,12 +88,12 @@ def by_substring(table: Reading, needle: str, where: str, limit: int) -> list[Ca
 
 
 def full_text_query(query: str) -> Any | None:
-    """The query in LanceDB's terms, or None when no word is in it.
+    """The query in Lance's terms, or None when no word is in it.
 
     Words outside quotes are joined by OR. Phrases are required, all of them; then the words
     outside add to the score alone.
     """
-    from lancedb.query import BooleanQuery, MatchQuery, Occur, PhraseQuery
+    from lance.query import BooleanQuery, MatchQuery, Occur, PhraseQuery
 
     clean = query.encode("utf-8", "replace").decode("utf-8")
     found = [p for p in _PHRASE.findall(clean) if _WORD.search(p)]

@@ -30,8 +30,8 @@ was asked of, also after they were deleted."""
 
 
 class Handles:
-    """One handle that writes, one that looks for newer versions, and the newest snapshot's, which
-    never moves. They share their caches.
+    """One handle that writes, one that asks what a writer needs to know, and the newest snapshot's,
+    which never moves. The first two are opened when they are needed.
 
     Args:
         storage: of the index.
@@ -48,6 +48,7 @@ class Handles:
         self._guard = threading.RLock()
         self._asked_at: float | None = None
         self._seen = 0
+        self._probe: Table | None = None
         self._latest: Snapshot
         self._open()
 
@@ -56,9 +57,10 @@ class Handles:
         with self._guard:
             asked_at = time.monotonic()
             if self._asked_at is None or self._storage.is_due(self._asked_at):
-                with self.probe() as table:
-                    if self._storage.identity(table.version) != self._latest.identity:
-                        self._see_newest()
+                self.follow()
+                newest = self._connection.newest_version()
+                if self._storage.identity(newest) != self._latest.identity:
+                    self._see_newest()
                 self._asked_at = asked_at
             return self._latest
 
@@ -84,6 +86,8 @@ class Handles:
         """The table at its newest version, to ask about it."""
         with self._guard:
             self.follow()
+            if self._probe is None:
+                self._probe = self._connection.open()
             self._probe.checkout_latest()
             yield self._probe
 
@@ -99,7 +103,7 @@ class Handles:
         self._opened = self._storage.table_identity()
         self._connection = Connection(self._storage)
         self.writer = Writer(self._storage, self._connection, self._may_write)
-        self._probe = self._connection.open()
+        self._probe = None
         self._latest = self._snapshot()
 
     def _snapshot(self) -> Snapshot:

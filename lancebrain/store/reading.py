@@ -1,7 +1,8 @@
-"""Reads of one version of the table, by LanceDB's asynchronous interface.
+"""Reads of one version of the table, by Lance's own Python package.
 
-Its synchronous one asks the table for its schema several times around every query, each time by
-way of another thread: an eighth of a search.
+LanceDB's interface to the same table hands every query to an event loop several times, which takes
+three milliseconds of a processor for each where the query itself takes one; and importing it takes
+seconds that a process which only reads does without.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -39,18 +38,18 @@ class Reading:
     """A handle of its own, at one version; it never moves, and threads may share it.
 
     Args:
-        table: a ``lancedb.AsyncTable``.
+        dataset: a ``lance.LanceDataset``.
         recent: texts that were read of the table lately, by whatever handle.
 
     Attributes:
         version, schema: of the table.
     """
 
-    def __init__(self, table: Any, recent: RecentTexts) -> None:
-        self._table = table
+    def __init__(self, dataset: Any, recent: RecentTexts) -> None:
+        self._dataset = dataset
         self._recent = recent
-        self.version: int = run(table.version())
-        self.schema: pa.Schema = run(table.schema())
+        self.version: int = dataset.version
+        self.schema: pa.Schema = dataset.schema
 
     def scan(self, where: str, columns: Columns, *, limit: int | None = None) -> pa.Table:
         """Rows in no order.
@@ -59,18 +58,16 @@ class Reading:
             where: SQL that tells which, ``""`` for every row.
             limit: how many at most; which of them is not defined.
         """
-        query = self._rows(where, columns)
-        return run(_scanned(query if limit is None else query.limit(limit)))
+        rows = self._scanner(where, columns, limit=limit, batch_size=_SCAN_BATCH_ROWS)
+        return rows.to_table()
 
     def batches(self, where: str, columns: Columns) -> Iterator[pa.RecordBatch]:
         """The same piece by piece, as they are read."""
-        reader = run(_begun(self._rows(where, columns)))
-        while (batch := run(_next(reader))) is not None:
-            yield batch
+        yield from self._scanner(where, columns).to_batches()
 
-    def take(self, row_ids: list[int], columns: Columns) -> pa.Table:
-        """Rows by their ids, in no defined order."""
-        return run(_read(self._table.take_row_ids(row_ids).select(_selected(columns))))
+    def take(self, row_ids: Sequence[int], columns: Columns) -> pa.Table:
+        """Rows by their ids, in no defined order; those that are not there are left out."""
+        return self._scanner(f"_rowid IN ({', '.join(map(str, row_ids))})", columns).to_table()
 
     def texts(self, row_ids: Sequence[int]) -> list[Text]:
         """Path, chunk_index and text of rows, in the order of their ids."""
@@ -78,17 +75,16 @@ class Reading:
 
     def count(self, where: str) -> int:
         """How many rows there are."""
-        return int(run(self._table.count_rows(where)))
+        return int(self._dataset.count_rows(filter=where))
 
     def by_full_text(self, query: Any, where: str, columns: Columns, limit: int) -> pa.Table:
         """Best rows by BM25, which is in the column ``_score``, best first.
 
         Args:
-            query: in LanceDB's terms.
+            query: in Lance's terms.
             where: is applied before the best are taken.
         """
-        search = _narrowed(self._table.query().nearest_to_text(query), where)
-        return run(_read(search.select(_selected(columns)).limit(limit)))
+        return self._scanner(where, columns, full_text_query=query, limit=limit).to_table()
 
     def by_vector(
         self,
@@ -107,51 +103,18 @@ class Reading:
             where: is applied before the nearest are taken.
             exact: compare every vector, whatever index there is.
         """
-        search = self._table.query().nearest_to(vector).column(column).distance_type("cosine")
+        search = {"column": column, "q": vector, "k": limit, "metric": "cosine"}
         if exact:
-            search = search.bypass_vector_index()
+            search["use_index"] = False
         else:
-            search = search.nprobes(_PROBES).refine_factor(_compared(limit))
-        return run(_read(_narrowed(search, where).select(_selected(columns)).limit(limit)))
+            search |= {"nprobes": _PROBES, "refine_factor": _compared(limit)}
+        return self._scanner(where, columns, nearest=search).to_table()
 
-    def _rows(self, where: str, columns: Columns) -> Any:
-        return _narrowed(self._table.query(), where).select(_selected(columns))
+    def _scanner(self, where: str, columns: Columns, **how: Any) -> Any:
+        selected = dict(columns) if isinstance(columns, Mapping) else list(columns)
+        return self._dataset.scanner(selected, where or None, prefilter=True, **how)
 
 
 def _compared(limit: int) -> int:
     """How many times the limit are compared by their whole vectors."""
     return math.ceil(_COMPARED / limit) if limit <= _COMPARED else 2
-
-
-def run(step: Coroutine[Any, Any, Any]) -> Any:
-    """Wait for a step on the thread that LanceDB's synchronous interface uses as well."""
-    from lancedb.background_loop import LOOP
-
-    return LOOP.run(step)
-
-
-async def _read(query: Any) -> pa.Table:
-    return await query.to_arrow()
-
-
-async def _scanned(query: Any) -> pa.Table:
-    import pyarrow as pa
-
-    reader = await query.to_batches(max_batch_length=_SCAN_BATCH_ROWS)
-    return pa.Table.from_batches(await reader.read_all(), schema=reader.schema)
-
-
-async def _begun(query: Any) -> Any:
-    return await query.to_batches()
-
-
-async def _next(reader: Any) -> pa.RecordBatch | None:
-    return await anext(reader, None)
-
-
-def _narrowed(query: Any, where: str) -> Any:
-    return query.where(where) if where else query
-
-
-def _selected(columns: Columns) -> dict[str, str] | list[str]:
-    return dict(columns) if isinstance(columns, Mapping) else list(columns)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from . import indices
@@ -42,7 +43,7 @@ class Writer:
     ) -> None:
         self._storage = storage
         self._may_write = may_write
-        self._table = connection.open()
+        self._connection = connection
 
     def latest(self) -> Table:
         """The handle, moved to the newest version; a stale one would do nothing, silently."""
@@ -103,6 +104,10 @@ class Writer:
         with self.durably() as table:
             table.restore(table.version)
             return int(table.version)
+
+    @cached_property
+    def _table(self) -> Table:
+        return self._connection.open()
 
     @contextmanager
     def durably(self) -> Iterator[Table]:
