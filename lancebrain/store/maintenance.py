@@ -7,12 +7,12 @@ finds, only how fast and from how many files.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from . import indices
-from .joining import Piece, join, pieces_of, tiny, to_join
+from .joining import full_to_join, join, join_full, pieces_of, tiny, to_join
 from .schema import TOMBSTONES
 
 if TYPE_CHECKING:
@@ -90,7 +90,11 @@ def is_due(table: Table, due_versions: Collection[int], tolerance: Tolerance = A
     Args:
         due_versions: that a cleanup would remove.
     """
-    return len(due_versions) >= _DUE_VERSIONS or bool(_to_join(pieces_of(table), tolerance))
+    if len(due_versions) >= _DUE_VERSIONS:
+        return True
+    pieces, alike = pieces_of(table), tolerance.like_pieces
+    small = to_join(pieces, tiny=tolerance.tiny_pieces, alike=alike)
+    return bool(small or full_to_join(pieces, alike=alike))
 
 
 def are_indices_due(table: Table, tolerance: Tolerance = AT_REST) -> bool:
@@ -147,7 +151,7 @@ def maintain(
     started = time.monotonic()
     tolerance = tolerance if only_due else THOROUGH
     pieces = pieces_of(table)
-    joined = _to_join(pieces, tolerance)
+    joined = to_join(pieces, tiny=tolerance.tiny_pieces, alike=tolerance.like_pieces)
     clean_up = len(due_versions) >= _DUE_VERSIONS or not only_due
     tombstones = int(table.count_rows(TOMBSTONES)) if clean_up or joined else 0
     if tombstones:
@@ -155,6 +159,9 @@ def maintain(
     if joined:
         join(table, joined)
     rebuilt = bring_up_all_indices(table, tolerance)
+    now = pieces_of(table)
+    if full := full_to_join(now, alike=tolerance.like_pieces):
+        join_full(table, now, full)
     if clean_up:
         storage.drop_versions(due_versions)
         storage.collect(fragments=_fragment_count(table))
@@ -178,10 +185,6 @@ def survey(table: Table) -> MaintenanceReport:
         fragments_before=fragments,
         fragments_after=fragments,
     )
-
-
-def _to_join(pieces: Sequence[Piece], tolerance: Tolerance) -> list[Piece]:
-    return to_join(pieces, tiny=tolerance.tiny_pieces, alike=tolerance.like_pieces)
 
 
 def _fragment_count(table: Table) -> int:

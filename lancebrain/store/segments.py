@@ -1,9 +1,6 @@
-"""Index segments: work on an index in proportion to the rows that are outside of it.
-
-LanceDB builds an index anew, or brings all of them up to date together with a compaction of the
-whole table. Lance itself, in its own Python package, writes the rows that are outside an index as
-one more segment of it. This is the only place that uses that package; it is of the same makers
-and opens the same table.
+"""What Lance's own Python package does in proportion, and LanceDB with all of a table or not at
+all: rows that are outside an index are written as one more segment of it, and some pieces are
+joined while the others stay.
 """
 
 from __future__ import annotations
@@ -20,6 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_SEGMENTS = 6
 """Each takes a question one or two milliseconds."""
+_JOINED_AT_ONCE_ROWS = 1024
 _CACHE_BYTES = 16 * 1024 * 1024
 """For what a merge of segments reads twice. Lance's own measure is gigabytes."""
 
@@ -41,6 +39,26 @@ def add_rows(table: Table, names: Collection[str]) -> None:
         give_back()
         _dataset(table).optimize.optimize_indices(num_indices_to_merge=count, index_names=some)
         table.checkout_latest()
+
+
+def join_pieces(table: Table, *, but: Sequence[int], rows: int) -> None:
+    """Join neighbouring pieces into larger ones, in a commit or two; the handle moves there. The
+    indices follow the rows; only pieces that the same segments of them cover are joined.
+
+    Args:
+        table: at its newest version; the index lock is held.
+        but: the numbers of pieces that stay as they are.
+        rows: that each becomes, or up to twice as many; pieces of more stay.
+    """
+    give_back()
+    _dataset(table).optimize.compact_files(
+        target_rows_per_fragment=rows,
+        excluded_fragment_ids=list(but),
+        materialize_deletions=False,
+        batch_size=_JOINED_AT_ONCE_ROWS,
+        num_threads=1,
+    )
+    table.checkout_latest()
 
 
 def share_written(table: Table, name: str) -> float:
