@@ -5,7 +5,7 @@ They are not stored, so that an edit at the top of a document touches no row bel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -36,12 +36,14 @@ class Location:
     line_end: int
 
 
-def locate(lines: pa.Table, wanted: pa.Table) -> dict[tuple[str, int], Location]:
+def locate(
+    lines: pa.Table, wanted: Iterable[tuple[tuple[str, int], str, int, str | None]]
+) -> dict[tuple[str, int], Location]:
     """The places of the wanted chunks.
 
     Args:
         lines: path, chunk_index and line_count of every chunk of their documents.
-        wanted: path, chunk_index, text, line_count and role of some of these.
+        wanted: key, text, line_count and role of some of these.
     """
     ordered = lines.sort_by([("path", "ascending"), ("chunk_index", "ascending")])
     paths = ordered["path"].combine_chunks().dictionary_encode()
@@ -51,9 +53,7 @@ def locate(lines: pa.Table, wanted: pa.Table) -> dict[tuple[str, int], Location]
     spans = pairwise(bounds)
     span_of = dict(zip(paths.dictionary.to_pylist(), spans, strict=True))
     places: dict[tuple[str, int], Location] = {}
-    columns = (wanted[name].to_pylist() for name in wanted.column_names)
-    for row in zip(*columns, strict=True):
-        path, chunk_index, text, line_count, role = row
+    for (path, chunk_index), text, line_count, role in wanted:
         start, end = span_of[path]
         rank = int(np.searchsorted(indexes[start:end], chunk_index))
         first_line = int(before[start + rank] - before[start]) + 1

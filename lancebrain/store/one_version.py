@@ -122,8 +122,6 @@ class OneVersion:
 
     def _take(self, row_ids: list[int], columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
         """Rows by id, in no defined order; an id is of this version, see also ``texts``."""
-        if not row_ids:
-            return self._scan("false", columns)
         return self._read(lambda table: table.take(row_ids, physical(columns, self._vector)))
 
     def _document_rows(

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from lancebrain.types import DOCUMENT_ROW
 
+from . import filters
 from .locations import Location, locate
+from .one_version import KEY, Key, batches, keyed
+from .schema import ROW_ID
 
-Key = tuple[str, int]
+if TYPE_CHECKING:
+    from .reading import Reading
 
 _KEPT_CHUNKS = 1_000
 """Some megabytes."""
-_LOCATED = ("path", "chunk_index", "text", "line_count", "role")
 _SHOWN_DOCUMENT = {name: name for name in ("path", "source", "domain", "kind")} | {
     name: f"doc.{name}" for name in ("title", "size", "mtime_ns", "ctime_ns", "sha256")
 }
-_SHOWN_CHUNK = ("text", "heading_path", "role", "said_at")
-PASSAGE_COLUMNS = _SHOWN_DOCUMENT | {name: name for name in (*_LOCATED, *_SHOWN_CHUNK)}
-"""Output column to its expression: every column costs, so there are no others."""
+_SHOWN_CHUNK = (ROW_ID, "heading_path", "role", "said_at")
+_THERE = (*KEY, "line_count", ROW_ID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +114,39 @@ class RecentPassages:
         return known.of(keys)
 
 
-def passages_of(rows: pa.Table, there: pa.Table) -> Passages:
-    """Put together what was read.
+def read_passages(table: Reading, keys: Sequence[Key]) -> Passages:
+    """Read these chunks with what is shown of them; unknown ones are left out.
 
-    Args:
-        rows: chunk rows and the rows of their documents, with ``PASSAGE_COLUMNS``.
-        there: path, chunk_index and line_count of every row of these documents.
+    Every column costs, so no other is read; the texts mostly were read when the chunks were
+    candidates.
     """
-    is_document = pc.equal(rows["chunk_index"], DOCUMENT_ROW)
-    documents, chunks = rows.filter(is_document), rows.filter(pc.invert(is_document))
-    lines = there.filter(pc.not_equal(there["chunk_index"], DOCUMENT_ROW))
-    shown = zip(*(documents[name].to_pylist() for name in _SHOWN_DOCUMENT), strict=True)
-    keys = zip(*(chunks[name].to_pylist() for name in ("path", "chunk_index")), strict=True)
-    parts = zip(*(chunks[name].to_pylist() for name in _SHOWN_CHUNK), strict=True)
+    paths = list(dict.fromkeys(path for path, _ in keys))
+    if not paths:
+        return Passages()
+    scans = [table.scan(filters.one_of("path", batch), _THERE) for batch in batches(paths)]
+    there = pa.concat_tables(scans)
+    row_of = dict(keyed(there, ROW_ID))
+    document_keys = ((path, DOCUMENT_ROW) for path in paths)
+    documents = table.take([row_of[key] for key in document_keys if key in row_of], _SHOWN_DOCUMENT)
+    # Neither what was removed nor, among chunks, the rows of documents.
+    documents = documents.filter(pc.is_valid(documents["kind"]))
+    lines = there.filter(pc.is_valid(there["line_count"]))
+    counts = dict(keyed(lines, "line_count"))
+    row_ids = [row_of[key] for key in dict.fromkeys(keys) if key in counts]
+    rows = table.take(row_ids, _SHOWN_CHUNK)
+    shown = dict(zip(rows[ROW_ID].to_pylist(), _rows(rows, _SHOWN_CHUNK[1:]), strict=True))
+    chunks: dict[Key, ShownChunk] = {}
+    for row_id, (path, chunk_index, text) in zip(row_ids, table.texts(row_ids), strict=True):
+        trail, role, said_at = shown[row_id]
+        chunks[path, chunk_index] = ShownChunk(text, tuple(trail or ()), role, said_at)
     return Passages(
-        documents={row[0]: ShownDocument(*row) for row in shown},
-        chunks={
-            key: ShownChunk(text, tuple(trail or ()), role, said_at)
-            for key, (text, trail, role, said_at) in zip(keys, parts, strict=True)
-        },
-        places=locate(lines, chunks.select(_LOCATED)),
+        documents={row[0]: ShownDocument(*row) for row in _rows(documents, _SHOWN_DOCUMENT)},
+        chunks=chunks,
+        places=locate(
+            lines, [(key, chunk.text, counts[key], chunk.role) for key, chunk in chunks.items()]
+        ),
     )
+
+
+def _rows(rows: pa.Table, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(rows[name].to_pylist() for name in columns), strict=True)

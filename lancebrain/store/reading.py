@@ -67,7 +67,8 @@ class Reading:
 
     def take(self, row_ids: Sequence[int], columns: Columns) -> pa.Table:
         """Rows by their ids, in no defined order; those that are not there are left out."""
-        return self._scanner(f"_rowid IN ({', '.join(map(str, row_ids))})", columns).to_table()
+        these = f"_rowid IN ({', '.join(map(str, row_ids))})" if row_ids else "false"
+        return self._scanner(these, columns).to_table()
 
     def texts(self, row_ids: Sequence[int]) -> list[Text]:
         """Path, chunk_index and text of rows, in the order of their ids."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lancebrain.kinds import LOGS
-from lancebrain.types import DOCUMENT_ROW, DocumentState, Filter, Problem, StoredChunk
+from lancebrain.types import DocumentState, Filter, Problem, StoredChunk
 
 from . import candidates, filters
 from .candidates import Candidate
@@ -28,8 +28,8 @@ from .decode import (
     matrix_of,
     stored_chunks,
 )
-from .one_version import KEY, VALUES_A_QUERY, Key, batches, keyed
-from .passages import PASSAGE_COLUMNS, Passages, RecentPassages, passages_of
+from .one_version import VALUES_A_QUERY, Key, batches
+from .passages import Passages, RecentPassages, read_passages
 from .schema import CHUNK_ROWS, DOCUMENT_ROWS, EMBEDDED_ROWS, LIVE_ROWS, ROW_ID, table_schema
 from .unembedded import Unembedded
 
@@ -142,19 +142,7 @@ class Snapshot(Unembedded):
         return self._recent.of(keys, self._passages, lambda: self.identity)
 
     def _passages(self, keys: Sequence[Key]) -> Passages:
-        """Read them: one scan and one read by row id, a quarter of what asking for each part
-        takes."""
-        paths = list(dict.fromkeys(path for path, _ in keys))
-        # The kind tells rows from tombstones here: a condition would go through every row's key.
-        columns = [*KEY, "line_count", "kind", ROW_ID]
-        scans = [self._scan(filters.one_of("path", batch), columns) for batch in batches(paths)]
-        if not scans:
-            return Passages()
-        there = pa.concat_tables(scans)
-        there = there.filter(pc.is_valid(there["kind"]))
-        wanted = set(keys) | {(path, DOCUMENT_ROW) for path in paths}
-        row_ids = [row_id for key, row_id in keyed(there, ROW_ID) if key in wanted]
-        return passages_of(self._take(row_ids, PASSAGE_COLUMNS), there)
+        return self._read(lambda table: read_passages(table, keys))
 
     def vectors(self, chunk_hashes: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Valid vectors (finite, of length 1) that rows have for these chunk hashes."""
