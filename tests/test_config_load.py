@@ -317,7 +317,7 @@ def test_settings_cannot_be_changed(load: Load) -> None:
 
 
 def test_importing_the_configuration_loads_no_heavy_package() -> None:
-    heavy = "{'lancedb', 'numpy', 'pyarrow', 'pandas', 'pathspec', 'tomlkit', 'filelock'}"
+    heavy = "{'lancedb', 'lance', 'numpy', 'pyarrow', 'pandas', 'pathspec', 'tomlkit', 'filelock'}"
     code = f"import sys, lancebrain.config; print({heavy} & set(sys.modules))"
 
     printed = subprocess.run(

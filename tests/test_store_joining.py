@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lancebrain.errors import StoreError
-from lancebrain.store import Store
+from lancebrain.store import Store, joining
 from lancebrain.store.garbage import collect
-from lancebrain.store.joining import Piece, pieces_of, to_join
+from lancebrain.store.joining import Piece, full_to_join, pieces_of, to_join
 from lancebrain.types import Filter
-from tests.stored import make_store, put
+from tests.stored import make_store, put, unit
 
 LATER = datetime.now(UTC) + timedelta(days=30)
 
@@ -197,3 +197,92 @@ def test_what_a_write_that_was_killed_left_is_deleted(store: Store) -> None:
         store.maintain()
     assert not any(file.exists() for file in left)
     assert len(texts(store)) == 1_000
+
+
+@given(st.lists(st.integers(3_000, 6_000), min_size=1, max_size=200))
+def test_full_pieces_become_few_and_each_row_is_written_a_few_times(sizes: list[int]) -> None:
+    pieces: list[Piece] = []
+    written = 0
+    for number, rows in enumerate(sizes, 1):
+        pieces.append(Piece(number * 2, rows, rows))
+        if chosen := full_to_join(pieces, alike=4):
+            written += sum(piece.rows for piece in chosen)
+            left = [piece for piece in pieces if piece not in chosen]
+            total = sum(piece.rows for piece in chosen)
+            pieces = [*left, Piece(number * 2 + 1, total, total)]
+        assert full_to_join(pieces, alike=4) == []
+    assert len([piece for piece in pieces if piece.written < 32_768]) <= 2 * 4
+    assert sum(piece.rows for piece in pieces) == sum(sizes)
+    assert written <= 2 * sum(sizes)
+
+
+def test_full_pieces_wait_for_their_vectors_before_they_are_joined() -> None:
+    waiting = [Piece(number, 4_000, 4_000, lacking=1) for number in range(20)]
+    ready = [Piece(100 + number, 4_000, 4_000) for number in range(5)]
+    assert full_to_join(waiting, alike=4) == []
+    assert full_to_join([*waiting, *ready], alike=4) == ready
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces are full with 60 rows and as large as they get with 400."""
+    monkeypatch.setattr(joining, "_LARGE_ROWS", 60)
+    monkeypatch.setattr(joining, "_LARGEST_ROWS", 400)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_full_pieces_are_joined_and_every_version_finds_what_it_found(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    versions = {}
+    for block in range(8):
+        paths = [f"n/{block}-{n}.md" for n in range(40)]
+        rows = {path: [f"common word{n} block{block}"] for n, path in enumerate(paths)}
+        versions[put(store, rows)] = 40 * (block + 1)
+    put(store, {"n/0-3.md": ["edited away"]})
+    with store.lock(1):
+        store.create_tag("before", store.snapshot().version)
+        store.ensure_indices()
+    before = found(store)
+    with store.lock(1):
+        assert store.needs_maintenance()
+        store.maintain(only_due=True)
+    with store._handles.probe() as table:
+        sizes = sorted(piece.rows for piece in pieces_of(table))
+    assert len(sizes) <= 2
+    assert sizes[-1] >= 400
+    assert found(store) == before
+    assert store.snapshot(store.tags()["before"]).chunk_count() == 320
+    for version, count in versions.items():
+        assert store.snapshot(version).chunk_count() == count
+    put(store, {"n/7-1.md": ["written after"]})
+    assert [c.path for c in store.snapshot().keyword_candidates("after", Filter(), 5)] == [
+        "n/7-1.md"
+    ]
+    with store.lock(1):
+        assert not store.needs_maintenance()
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_full_pieces_whose_rows_lack_vectors_stay(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    for block in range(8):
+        put(store, {f"n/{block}-{n}.md": ["text"] for n in range(40)}, embed=False)
+    with store.lock(1):
+        store.maintain(only_due=True)
+    with store._handles.probe() as table:
+        assert len(pieces_of(table)) == 8
+
+
+def found(store: Store) -> list[object]:
+    """What is found by words, by vector, by key, and that nothing is there twice."""
+    snapshot = store.snapshot()
+    words = snapshot.keyword_candidates("common word7 block3", Filter(), 400)
+    nearest = snapshot.vector_candidates(unit(1.0, 0.5), Filter(), 400, exact=True)
+    keys = [(path, 0) for path in ("n/0-3.md", "n/5-9.md", "n/7-39.md")]
+    return [
+        sorted((round(one.score, 4), one.path) for one in words),
+        sorted((round(one.score, 4), one.path) for one in nearest),
+        snapshot.passages(keys),
+        texts(store),
+        snapshot.chunk_count(),
+    ]
