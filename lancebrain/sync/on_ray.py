@@ -272,8 +272,9 @@ def _start(ray: Any, address: str | None) -> None:
     alone = {} if address else {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
     try:
         with warnings.catch_warnings():
-            # Ray's processes are other programs at once: nothing of LanceDB goes on in them.
+            # Ray's processes are other programs at once: nothing of Lance goes on in them.
             warnings.filterwarnings("ignore", "lancedb fork support", RuntimeWarning)
+            warnings.filterwarnings("ignore", "lance is not fork-safe", UserWarning)
             ray.init(
                 address=address,
                 **alone,
