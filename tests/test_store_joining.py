@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lancebrain.errors import StoreError
-from lancebrain.store import Store, joining
+from lancebrain.store import Store, joining, segments
 from lancebrain.store.garbage import collect
 from lancebrain.store.joining import Piece, full_to_join, pieces_of, to_join
 from lancebrain.types import Filter
@@ -217,7 +217,7 @@ def test_full_pieces_become_few_and_each_row_is_written_a_few_times(sizes: list[
 
 
 def test_full_pieces_wait_for_their_vectors_before_they_are_joined() -> None:
-    waiting = [Piece(number, 4_000, 4_000, lacking=1) for number in range(20)]
+    waiting = [Piece(number, 4_000, 4_000, lacking=100) for number in range(20)]
     ready = [Piece(100 + number, 4_000, 4_000) for number in range(5)]
     assert full_to_join(waiting, alike=4) == []
     assert full_to_join([*waiting, *ready], alike=4) == ready
@@ -286,3 +286,23 @@ def found(store: Store) -> list[object]:
         texts(store),
         snapshot.chunk_count(),
     ]
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_pieces_that_lie_in_different_segments_are_not_due_for_ever(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    for block in range(14):
+        put(store, {f"n/{block}-{n}.md": [f"word{n}"] for n in range(40)})
+        with store.lock(1), store._maintaining("adding a segment") as table:
+            segments.add_rows(table, ["text_idx"])
+    for _ in range(3):
+        with store.lock(1):
+            store.maintain(only_due=True)
+        store._looked_at.clear()
+        version = store.snapshot().version
+        assert not store.needs_maintenance()
+        with store.lock(1):
+            store.maintain(only_due=True)
+        assert store.snapshot().version == version
+        put(store, {"n/0-0.md": ["edited"]})
+    assert len(store.snapshot().keyword_candidates("word7", Filter(), 50)) == 14

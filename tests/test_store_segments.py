@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lancebrain.errors import StoreError
@@ -57,6 +57,7 @@ def maintained(store: Store) -> tuple[str, ...]:
         return store.maintain(only_due=True).rebuilt
 
 
+@example([1, 1, 1, 1, 69, 1, 1, 1, 1])
 @given(st.lists(st.integers(1, 100), min_size=1, max_size=300))
 def test_segments_stay_few_and_each_row_is_written_a_few_times(sizes: list[int]) -> None:
     there = [10_000]

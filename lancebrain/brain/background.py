@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from lancebrain.types import Problem, Progress, SyncReport
 
 _NEEDED = (
-    "lance.query",
     "lancebrain.search",
     "lancebrain.versions",
     "lancebrain.embedders",
@@ -47,18 +46,23 @@ def open_ahead(brain: Brain) -> bool:
 
 
 def load_ahead(brain: Brain) -> None:
-    """Load the model now instead of at the first question, and then what writes, instead of at the
-    first edit.
+    """Load the model now instead of at the first question, so that none waits for it.
 
     Raises:
-        EmbedderError: the model cannot be loaded.
+        EmbedderError: it cannot be loaded.
+    """
+    brain._access.load_ahead()
+
+
+def open_to_write(brain: Brain) -> None:
+    """Load what writes now instead of at the first edit, if there is an index to write to.
+
+    Raises:
+        StoreError: its table cannot be opened.
     """
     access = brain._access
-    try:
-        access.load_ahead()
-    finally:
-        if access.exists:
-            access.store().load_ahead()
+    if access.exists and not access.store().read_only:
+        access.store().open_to_write()
 
 
 def worker_of(

@@ -26,7 +26,7 @@ from lancebrain.mcp_server.introduction import FILE_NAME, introduction, remember
 from lancebrain.mcp_server.notifier import Notifier
 from lancebrain.mcp_server.plainly import PlainServer
 from lancebrain.mcp_server.sharing import Sharing
-from lancebrain.service.live import running
+from lancebrain.service.running import running
 
 if TYPE_CHECKING:
     from lancebrain.brain import Brain

@@ -8,15 +8,14 @@ work never keeps a short one waiting.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import anyio
 import anyio.to_thread
 
-from lancebrain.brain.background import is_read_only, load_ahead, open_ahead, worker_of
+from lancebrain.brain import background
 from lancebrain.errors import (
     IndexNotFoundError,
     LancebrainError,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from lancebrain.types import Problem, SyncReport
 
 _T = TypeVar("_T")
-_L = TypeVar("_L", bound="Live")
 Tell = Callable[[float, str], Awaitable[None]]
 Doing = Literal["opening", "loading", "no-model", "failing", "catching-up", "up-to-date"]
 """What goes on behind the answers, for machines."""
@@ -203,7 +201,7 @@ class Live:
 
     async def _open(self, brain: Brain) -> None:
         try:
-            await self._aside(open_ahead, brain)
+            await self._aside(background.open_ahead, brain)
         except LancebrainError as error:
             log.warning("The index cannot be opened: %s", error)
             if not isinstance(error, IndexNotFoundError):
@@ -214,16 +212,29 @@ class Live:
         self._opened.set()
 
     async def _load(self, brain: Brain) -> None:
-        """Load the model; one that cannot be had now is tried again until it can."""
+        """Load the model, then what writes; a model that cannot be had now is tried again until it
+        can."""
         pause_s = _RETRY_S
-        while await self._is_load_due(brain):
+        is_due = await self._is_load_due(brain)
+        if self._follow:
+            await self._open_to_write(brain)
+        while is_due:
             await anyio.sleep(pause_s)
             pause_s = min(pause_s * 2, _MOST_RETRY_S)
+            is_due = await self._is_load_due(brain)
+
+    async def _open_to_write(self, brain: Brain) -> None:
+        try:
+            await self._aside(background.open_to_write, brain)
+        except LancebrainError as error:  # of which the first edit tells again
+            log.warning("Nothing can be written now: %s", error)
+        except Exception:  # a mistake of ours must not end the server
+            log.exception("Opening the index to write failed")
 
     async def _is_load_due(self, brain: Brain) -> bool:
         """Load the model; whether it is worth another try."""
         try:
-            await self._aside(load_ahead, brain)
+            await self._aside(background.load_ahead, brain)
         except LancebrainError as error:
             log.warning("The model cannot be loaded: %s", error)
             self.model_failure = error
@@ -255,14 +266,14 @@ class Live:
         """What follows the files, as soon as there is an index; None if nothing can be followed."""
         while True:
             try:
-                if await self._aside(open_ahead, brain):
+                if await self._aside(background.open_ahead, brain):
                     self._failure = None
-                    if await self._aside(is_read_only, brain):
+                    if await self._aside(background.is_read_only, brain):
                         self._follow = False
                         return None
                     return await self._aside(
                         partial(
-                            worker_of,
+                            background.worker_of,
                             brain,
                             on_report=self._done,
                             on_error=self._failed,
@@ -314,34 +325,3 @@ class Live:
         return await anyio.to_thread.run_sync(
             partial(work, *arguments), limiter=anyio.CapacityLimiter(1), abandon_on_cancel=True
         )
-
-
-async def _kept_up(task: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run a task; a mistake of ours in it is logged and does not end the server."""
-    while True:
-        try:
-            return await task()
-        except Exception:
-            log.exception("A task beside the answers failed; it begins again")
-        await anyio.sleep(_RETRY_S)
-
-
-@asynccontextmanager
-async def running(live: _L, *others: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[_L]:
-    """An index at work in the background, until the block ends; one that is already, is left to it.
-
-    Args:
-        others: tasks beside it.
-    """
-    if live.is_running:
-        yield live
-        return
-    async with anyio.create_task_group() as tasks:
-        live.is_running = True
-        for task in (live.run, *others):
-            tasks.start_soon(_kept_up, task)
-        try:
-            yield live
-        finally:
-            live.is_running = False
-        tasks.cancel_scope.cancel()

@@ -1,7 +1,7 @@
 """LanceDB and Lance, opened our way: quiet, with bounded caches.
 
-LanceDB makes the table and writes to it, Lance's own Python package reads it. The only place that
-imports either whole, and each where it is needed first: LanceDB takes seconds.
+LanceDB makes the table and writes to it, Lance's own Python package reads it. Each is imported
+where it is needed first: LanceDB takes seconds.
 """
 
 from __future__ import annotations
@@ -50,6 +50,10 @@ class Connection:
         """A new handle to write by, at the latest version; it stays there until it is told to
         move."""
         return self._db.open_table(TABLE_NAME)
+
+    def load_writer(self) -> None:
+        """Import LanceDB, if that has not been done."""
+        _ = self._db
 
     def open_reading(self, version: int | None = None) -> Reading:
         """A new handle to read by, at the latest version or at another."""

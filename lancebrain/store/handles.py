@@ -84,6 +84,7 @@ class Handles:
     @contextmanager
     def probe(self) -> Iterator[Table]:
         """The table at its newest version, to ask about it."""
+        self._connection.load_writer()  # takes seconds once, in which nobody waits for the guard
         with self._guard:
             self.follow()
             if self._probe is None:

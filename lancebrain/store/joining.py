@@ -49,6 +49,8 @@ place of 31 take a sixth off all that a question takes. In pieces several times 
 which all values are equal take long to read, and a change of the model takes much memory."""
 _LEAST_THERE = 2 / 3
 """Of a large piece. Rows that are gone take room until it is joined."""
+_MOST_LACKING = 0.01
+"""Of a piece that is joined with others: a text that the model fails on never has a vector."""
 _WASTED_ROWS = 10_000
 """From so many on that are gone, and half of it, a piece is written anew by itself."""
 ROW_ID_BITS = 32
@@ -102,8 +104,8 @@ def full_to_join(pieces: Sequence[Piece], *, alike: int) -> list[Piece]:
     Args:
         alike: so many of each size class are borne.
     """
-    full = [piece for piece in pieces if _is_full(piece) and not piece.lacking]
-    return _crowded([piece for piece in full if piece.written < _LARGEST_ROWS], alike, alike)
+    full = [piece for piece in pieces if _is_full(piece) and piece.written < _LARGEST_ROWS]
+    return _crowded([piece for piece in full if not _waits_for_vectors(piece)], alike, alike)
 
 
 def tiny(pieces: Sequence[Piece]) -> list[Piece]:
@@ -127,18 +129,30 @@ def join(table: Table, pieces: Collection[Piece]) -> None:
         merge.execute(_unique(rows), on_bad_vectors="null")
 
 
-def join_full(table: Table, pieces: Sequence[Piece], chosen: Sequence[Piece]) -> None:
-    """Join full pieces, and the small ones between them; a commit or a few.
+def can_join_full(table: Table, pieces: Sequence[Piece], *, alike: int) -> bool:
+    """Whether :func:`join_full` would do something; costs some milliseconds."""
+    chosen = full_to_join(pieces, alike=alike)
+    return bool(chosen) and segments.can_join(
+        table, but=_others(pieces, chosen), rows=_LARGEST_ROWS
+    )
+
+
+def join_full(table: Table, pieces: Sequence[Piece], *, alike: int) -> None:
+    """Join full pieces that lie beside each other; a commit or a few, or none.
 
     The index lock is held, and the table is at its newest version.
 
     Args:
         pieces: all there are.
-        chosen: of them.
+        alike: as for :func:`full_to_join`.
     """
-    largest = max(piece.rows for piece in chosen)
-    others = [piece.number for piece in pieces if piece.rows > largest or piece.lacking]
-    segments.join_pieces(table, but=others, rows=_LARGEST_ROWS)
+    if can_join_full(table, pieces, alike=alike):
+        chosen = full_to_join(pieces, alike=alike)
+        segments.join_pieces(table, but=_others(pieces, chosen), rows=_LARGEST_ROWS)
+
+
+def _others(pieces: Sequence[Piece], chosen: Collection[Piece]) -> list[int]:
+    return [piece.number for piece in pieces if piece not in chosen]
 
 
 def _crowded(pieces: Sequence[Piece], tiny: int, alike: int) -> list[Piece]:
@@ -156,6 +170,10 @@ def _crowded(pieces: Sequence[Piece], tiny: int, alike: int) -> list[Piece]:
 
 def _is_full(piece: Piece) -> bool:
     return piece.written >= _LARGE_ROWS and piece.rows >= _LEAST_THERE * piece.written
+
+
+def _waits_for_vectors(piece: Piece) -> bool:
+    return piece.lacking > _MOST_LACKING * piece.rows
 
 
 def _is_wasted(piece: Piece) -> bool:

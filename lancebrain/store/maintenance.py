@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from . import indices
-from .joining import full_to_join, join, join_full, pieces_of, tiny, to_join
+from .joining import can_join_full, join, join_full, pieces_of, tiny, to_join
 from .schema import TOMBSTONES
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def is_due(table: Table, due_versions: Collection[int], tolerance: Tolerance = A
         return True
     pieces, alike = pieces_of(table), tolerance.like_pieces
     small = to_join(pieces, tiny=tolerance.tiny_pieces, alike=alike)
-    return bool(small or full_to_join(pieces, alike=alike))
+    return bool(small) or can_join_full(table, pieces, alike=alike)
 
 
 def are_indices_due(table: Table, tolerance: Tolerance = AT_REST) -> bool:
@@ -159,9 +159,7 @@ def maintain(
     if joined:
         join(table, joined)
     rebuilt = bring_up_all_indices(table, tolerance)
-    now = pieces_of(table)
-    if full := full_to_join(now, alike=tolerance.like_pieces):
-        join_full(table, now, full)
+    join_full(table, pieces_of(table), alike=tolerance.like_pieces)
     if clean_up:
         storage.drop_versions(due_versions)
         storage.collect(fragments=_fragment_count(table))

@@ -146,13 +146,13 @@ class OneVersion:
 
     def _read(self, read: Callable[[Reading], _T]) -> _T:
         table = self._table
-        try:
-            return read(table)
-        except (RuntimeError, OSError, ValueError) as error:
-            if not is_missing_data(error):
-                raise as_store_error(error, self._storage, "reading it") from error
-            self._move_on(table, error)
         with translated(self._storage, "reading it"):
+            try:
+                return read(table)
+            except (RuntimeError, OSError, ValueError) as error:
+                if not is_missing_data(error):
+                    raise
+                self._move_on(table, error)
             return read(self._table)
 
     def _move_on(self, table: Reading, error: Exception) -> None:

@@ -125,14 +125,12 @@ def read_passages(table: Reading, keys: Sequence[Key]) -> Passages:
         return Passages()
     scans = [table.scan(filters.one_of("path", batch), _THERE) for batch in batches(paths)]
     there = pa.concat_tables(scans)
-    row_of = dict(keyed(there, ROW_ID))
-    document_keys = ((path, DOCUMENT_ROW) for path in paths)
-    documents = table.take([row_of[key] for key in document_keys if key in row_of], _SHOWN_DOCUMENT)
-    # Neither what was removed nor, among chunks, the rows of documents.
-    documents = documents.filter(pc.is_valid(documents["kind"]))
-    lines = there.filter(pc.is_valid(there["line_count"]))
-    counts = dict(keyed(lines, "line_count"))
-    row_ids = [row_of[key] for key in dict.fromkeys(keys) if key in counts]
+    of_documents = there.filter(pc.equal(there["chunk_index"], DOCUMENT_ROW))
+    documents = table.take(of_documents[ROW_ID].to_pylist(), _SHOWN_DOCUMENT)
+    documents = documents.filter(pc.is_valid(documents["kind"]))  # not what was removed
+    lines = there.filter(pc.is_valid(there["line_count"]))  # chunks, but for those removed
+    row_of, counts = dict(keyed(lines, ROW_ID)), dict(keyed(lines, "line_count"))
+    row_ids = [row_of[key] for key in dict.fromkeys(keys) if key in row_of]
     rows = table.take(row_ids, _SHOWN_CHUNK)
     shown = dict(zip(rows[ROW_ID].to_pylist(), _rows(rows, _SHOWN_CHUNK[1:]), strict=True))
     chunks: dict[Key, ShownChunk] = {}

@@ -24,7 +24,7 @@ from lancebrain.errors import IndexMismatchError, StoreError
 TABLE_NAME = "chunks"
 VECTOR = "vector"
 ROW_ID = "_rowid"
-"""What LanceDB calls the number of a row, which is good within one version."""
+"""What Lance calls the number of a row, which is good within one version."""
 SCHEMA_VERSION = 2
 """Raised whenever a column is added, dropped or given another meaning."""
 

@@ -5,7 +5,6 @@ joined while the others stay.
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
@@ -41,6 +40,13 @@ def add_rows(table: Table, names: Collection[str]) -> None:
         table.checkout_latest()
 
 
+def can_join(table: Table, *, but: Sequence[int], rows: int) -> bool:
+    """Whether :func:`join_pieces` would do something; costs some milliseconds."""
+    from lance.optimize import Compaction
+
+    return bool(Compaction.plan(_dataset(table), _joining(but, rows)).tasks)
+
+
 def join_pieces(table: Table, *, but: Sequence[int], rows: int) -> None:
     """Join neighbouring pieces into larger ones, in a commit or two; the handle moves there. The
     indices follow the rows; only pieces that the same segments of them cover are joined.
@@ -51,14 +57,18 @@ def join_pieces(table: Table, *, but: Sequence[int], rows: int) -> None:
         rows: that each becomes, or up to twice as many; pieces of more stay.
     """
     give_back()
-    _dataset(table).optimize.compact_files(
-        target_rows_per_fragment=rows,
-        excluded_fragment_ids=list(but),
-        materialize_deletions=False,
-        batch_size=_JOINED_AT_ONCE_ROWS,
-        num_threads=1,
-    )
+    _dataset(table).optimize.compact_files(**_joining(but, rows))
     table.checkout_latest()
+
+
+def _joining(but: Sequence[int], rows: int) -> dict[str, Any]:
+    return {
+        "target_rows_per_fragment": rows,
+        "excluded_fragment_ids": list(but),
+        "materialize_deletions": False,
+        "batch_size": _JOINED_AT_ONCE_ROWS,
+        "num_threads": 1,
+    }
 
 
 def share_written(table: Table, name: str) -> float:
@@ -72,8 +82,8 @@ def share_written(table: Table, name: str) -> float:
 def to_merge(rows: Sequence[int], new: int) -> int:
     """How many of the newest segments are to be joined with new rows; none while there are few.
 
-    Then the newest, as long as each has no more than twice the rows of all that are newer. So a row
-    is written anew a few times in its life (as in log-structured merge trees).
+    Then the newest, and those before it as long as each has no more than twice the rows of all that
+    are newer. So a row is written anew a few times in its life (as in log-structured merge trees).
 
     Args:
         rows: of the segments, the oldest first.
@@ -83,11 +93,11 @@ def to_merge(rows: Sequence[int], new: int) -> int:
         return 0
     count = 0
     for some in reversed(rows):
-        if some > 2 * new:
+        if count and some > 2 * new:  # one has to go, and then the small ones behind it cost little
             break
         new += some
         count += 1
-    return max(count, 1)
+    return count
 
 
 def entries(table: Table, name: str) -> int:
@@ -109,8 +119,6 @@ def _statistics(table: Table, name: str) -> dict[str, Any]:
 
 
 def _dataset(table: Table) -> Any:
-    # Lance warns on stderr about ordinary things; only errors count.
-    os.environ.setdefault("LANCE_LOG", "error")
     return table.to_lance(
         index_cache_size_bytes=_CACHE_BYTES, metadata_cache_size_bytes=_CACHE_BYTES
     )

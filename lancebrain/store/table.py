@@ -46,10 +46,14 @@ class Store(OpenIndex):
         super().__init__(storage, read_only=read_only)
         self._looked_at: dict[Tolerance, int] = {}
 
-    def load_ahead(self) -> None:
-        """Load now what the first commit needs, which takes seconds; reading needs none of it."""
-        if not self.read_only:
-            self._handles.writer.latest()
+    def open_to_write(self) -> None:
+        """Load now what the first commit needs, which takes seconds; reading needs none of it.
+
+        Raises:
+            StoreError: the table cannot be opened.
+        """
+        with translated(self.storage, "opening it to write"):
+            self._handles.writer.open()
 
     def commit(
         self, rows: RowBatch, *, reason: str, counts: Mapping[str, int], started: float

@@ -45,10 +45,15 @@ class Writer:
         self._may_write = may_write
         self._connection = connection
 
+    def open(self) -> None:
+        """Open the table now, which takes seconds the first time; the handle stays where it is."""
+        _ = self._table
+
     def latest(self) -> Table:
         """The handle, moved to the newest version; a stale one would do nothing, silently."""
-        self._table.checkout_latest()
-        return self._table
+        table = self._table
+        table.checkout_latest()
+        return table
 
     def merge(self, rows: pa.Table) -> int:
         """Write rows, in place of those with the same keys, and return the new version."""

@@ -16,7 +16,8 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from lancebrain.errors import LancebrainError
-from lancebrain.service.live import Live, running
+from lancebrain.service.live import Live
+from lancebrain.service.running import running
 from lancebrain.web import documents, health, heart, mapping, searching, timeline
 from lancebrain.web.assets import SHELL, load_assets
 from lancebrain.web.behind import Behind, behind
