@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from lancebrain.errors import StoreError
 from lancebrain.store import Store, joining, segments
 from lancebrain.store.garbage import collect
 from lancebrain.store.joining import Piece, full_to_join, pieces_of, to_join
+from lancebrain.store.maintenance import AT_REST
 from lancebrain.types import Filter
 from tests.stored import make_store, put, unit
 
@@ -290,19 +292,16 @@ def found(store: Store) -> list[object]:
 
 @pytest.mark.usefixtures("small_pieces")
 def test_pieces_that_lie_in_different_segments_are_not_due_for_ever(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    for block in range(14):
+    store, few = make_store(tmp_path), replace(AT_REST, like_pieces=2)
+    for block in range(4):
         put(store, {f"n/{block}-{n}.md": [f"word{n}"] for n in range(40)})
         with store.lock(1), store._maintaining("adding a segment") as table:
             segments.add_rows(table, ["text_idx"])
-    for _ in range(3):
-        with store.lock(1):
-            store.maintain(only_due=True)
-        store._looked_at.clear()
-        version = store.snapshot().version
-        assert not store.needs_maintenance()
-        with store.lock(1):
-            store.maintain(only_due=True)
-        assert store.snapshot().version == version
-        put(store, {"n/0-0.md": ["edited"]})
-    assert len(store.snapshot().keyword_candidates("word7", Filter(), 50)) == 14
+    version = store.snapshot().version
+    with store._handles.probe() as table:
+        assert len(full_to_join(pieces_of(table), alike=2)) == 4
+    assert not store.needs_maintenance(tolerance=few)
+    with store.lock(1):
+        store.maintain(only_due=True, tolerance=few)
+    assert store.snapshot().version == version
+    assert len(store.snapshot().keyword_candidates("word7", Filter(), 50)) == 4
