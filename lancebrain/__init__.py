@@ -7,7 +7,8 @@
         for hit in brain.search("how do I descale the espresso machine").hits:
             print(hit.path, hit.line_start, hit.snippet)
 
-Importing this costs nothing: LanceDB and the model are loaded when they are first needed.
+Importing this costs nothing: Lance, the model, and LanceDB, which writes, are loaded when they are
+first needed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The Lance table and what lies beside it in an index folder. The only importer of lancedb."""
+"""The Lance table and what lies beside it in an index folder. The only importer of lance and
+lancedb."""
 
 from .beside import write_beside
 from .candidates import Candidate

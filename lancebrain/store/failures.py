@@ -1,4 +1,4 @@
-"""Errors of LanceDB and the file system, told as ours: what happened and what to do next.
+"""Errors of Lance, LanceDB and the file system, told as ours: what happened and what to do next.
 
 The one boundary where third-party exceptions of the store end.
 """
@@ -28,7 +28,7 @@ _MISSING = ("not found:", "no such file or directory", "notfound")
 
 @contextmanager
 def translated(where: object, doing: str) -> Iterator[None]:
-    """Run a step of the store; what LanceDB raises leaves as a :class:`StoreError`.
+    """Run a step of the store; what Lance raises leaves as a :class:`StoreError`.
 
     Args:
         where: the index is, for the message.
@@ -50,7 +50,7 @@ def translated(where: object, doing: str) -> Iterator[None]:
 def as_store_error(error: BaseException, where: object, doing: str) -> StoreError:
     """``error`` as a sentence about the index and the next step.
 
-    What LanceDB cannot understand is damage. What the system refuses is not: it passes, or it is
+    What Lance cannot understand is damage. What the system refuses is not: it passes, or it is
     for a person to see to.
     """
     said = str(error)

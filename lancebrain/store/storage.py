@@ -21,8 +21,8 @@ class Storage(Protocol):
     Attributes:
         folder: what this machine keeps of it: of an index in a folder that is all of it, of one
             on object storage its vector cache and what was seen of the files here.
-        uri: what LanceDB is told to connect to.
-        options: for LanceDB, such as an endpoint and credentials.
+        uri: what LanceDB is told to connect to, and the folder of the table for Lance.
+        options: for both, such as an endpoint and credentials.
         is_shared: several machines use it.
     """
 
@@ -119,7 +119,7 @@ def storage_at(
     Args:
         folder: of the index, or of what this machine keeps of one that is elsewhere.
         uri: where it is, if it is not in the folder.
-        options: for LanceDB, if it is not in the folder.
+        options: for Lance and LanceDB, if it is not in the folder.
         refresh_s: how old what is read of it may be, if it is not in the folder.
 
     Raises:

@@ -213,7 +213,7 @@ class Store(OpenIndex):
             keep_versions: age up to which untagged versions stay; at least an hour. Tagged
                 versions stay always.
             now: UTC-aware; the present by default.
-            only_due: leave alone what does not pay yet: a compaction may rewrite the whole table.
+            only_due: leave alone what does not pay yet: joining pieces may rewrite much of a table.
             tolerance: what pays; ``WHILE_FILLING`` when much more is to be written soon.
         """
         due = self.due_versions(keep_versions, now or datetime.now(UTC))
