@@ -543,7 +543,7 @@ async def test_a_model_that_comes_later_answers_from_then_on(
 ) -> None:
     monkeypatch.setattr(connection, "_FIRST_WAIT_S", 0.001)
     monkeypatch.setattr(connection, "_DOWN_S", 0.0)
-    monkeypatch.setattr(live, "_RETRY_S", 0.05)
+    monkeypatch.setattr(live, "RETRY_S", 0.05)
     server = EmbeddingServer()
 
     def brain() -> Brain:

@@ -40,7 +40,7 @@ MODEL_S = 2.0
 """A question waits so long for the model, then it is answered by words alone."""
 SETTLE_S = 0.5
 """A question waits so long for changes that were just heard of."""
-_RETRY_S = 2.0
+RETRY_S = 2.0
 _MOST_RETRY_S = 60.0
 _LAST_STEP_S = 0.5
 _QUESTIONS = 4
@@ -214,7 +214,7 @@ class Live:
     async def _load(self, brain: Brain) -> None:
         """Load the model, then what writes; a model that cannot be had now is tried again until it
         can."""
-        pause_s = _RETRY_S
+        pause_s = RETRY_S
         is_due = await self._is_load_due(brain)
         if self._follow:
             await self._open_to_write(brain)
@@ -249,7 +249,7 @@ class Live:
 
     async def _follow_files(self, brain: Brain) -> None:
         """Follow until it is cancelled; a mistake of ours in it is logged, and it begins again."""
-        pause_s = _RETRY_S
+        pause_s = RETRY_S
         while (worker := await self._new_worker(brain)) is not None:
             self.worker, self.is_behind, self.last_error = worker, True, None
             try:
@@ -287,7 +287,7 @@ class Live:
             except Exception as error:  # as above
                 log.exception("Following the files could not begin")
                 self.last_error = StoreError(f"It failed with {type(error).__name__}.")
-            await anyio.sleep(_RETRY_S)
+            await anyio.sleep(RETRY_S)
 
     async def _work(self, worker: Worker) -> None:
         """Run a worker, and know when the index is behind the files no more, again and again."""

@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 
 import anyio
 
-from lancebrain.service.live import Live
+from lancebrain.service.live import RETRY_S, Live
 
 _L = TypeVar("_L", bound=Live)
-_RETRY_S = 2.0
 
 log = logging.getLogger("lancebrain.service")
 
@@ -24,7 +23,7 @@ async def _kept_up(task: Callable[[], Coroutine[Any, Any, None]]) -> None:
             return await task()
         except Exception:
             log.exception("A task beside the answers failed; it begins again")
-        await anyio.sleep(_RETRY_S)
+        await anyio.sleep(RETRY_S)
 
 
 @asynccontextmanager

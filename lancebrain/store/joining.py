@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from . import segments
 from .memory import give_back
-from .schema import PENDING_ROWS, ROW_ID
+from .schema import ROW_ID
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +54,9 @@ _MOST_LACKING = 0.01
 """Of a piece that is joined with others: a text that the model fails on never has a vector."""
 _WASTED_ROWS = 10_000
 """From so many on that are gone, and half of it, a piece is written anew by itself."""
+_NARROW_ROWS = 65_536
+"""That are read at once where there are no texts and no vectors: in batches as memory.py sets them,
+each of which passes an event loop, a million rows take twelve times as long."""
 ROW_ID_BITS = 32
 """A row id begins with the number of its piece; so many bits follow."""
 _KEY = ("path", "chunk_index")
@@ -77,12 +81,15 @@ class Piece:
 
 
 def pieces_of(table: Table) -> list[Piece]:
-    """The pieces of a table, from the ids of its rows; 10 ms for 100,000 rows."""
-    ids = np.sort(_row_ids(table))
+    """The pieces of a table, from the ids of its rows; 130 ms for a million rows."""
+    there = _every_row(table, [ROW_ID, "embedded"])
+    found = there[ROW_ID].to_numpy()
+    ids = np.sort(found)
     numbers, first, rows = np.unique(ids >> ROW_ID_BITS, return_index=True, return_counts=True)
     last = (ids[first + rows - 1] & (2**ROW_ID_BITS - 1)) + 1
-    lacking = np.zeros(len(numbers), np.int64)
-    np.add.at(lacking, np.searchsorted(numbers, _row_ids(table, PENDING_ROWS) >> ROW_ID_BITS), 1)
+    is_lacking = pc.equal(there["embedded"], False).fill_null(False).to_numpy()
+    places = np.searchsorted(numbers, found[is_lacking] >> ROW_ID_BITS)
+    lacking = np.bincount(places, minlength=len(numbers))
     return [Piece(*map(int, piece)) for piece in zip(numbers, rows, last, lacking, strict=True)]
 
 
@@ -146,8 +153,8 @@ def join_full(table: Table, pieces: Sequence[Piece], *, alike: int) -> None:
         pieces: all there are.
         alike: as for :func:`full_to_join`.
     """
-    if can_join_full(table, pieces, alike=alike):
-        chosen = full_to_join(pieces, alike=alike)
+    chosen = full_to_join(pieces, alike=alike)
+    if chosen:
         segments.join_pieces(table, but=_others(pieces, chosen), rows=_LARGEST_ROWS)
 
 
@@ -184,10 +191,13 @@ def _size_class(rows: int) -> int:
     return 0 if rows < _TINY_ROWS else 1 + int(math.log(rows / _TINY_ROWS, _BASE))
 
 
-def _row_ids(table: Table, where: str | None = None) -> NDArray[np.uint64]:
-    rows = table.search().where(where) if where else table.search()
-    ids: NDArray[np.uint64] = rows.select([ROW_ID]).to_arrow()[ROW_ID].to_numpy()
+def _row_ids(table: Table) -> NDArray[np.uint64]:
+    ids: NDArray[np.uint64] = _every_row(table, [ROW_ID])[ROW_ID].to_numpy()
     return ids
+
+
+def _every_row(table: Table, columns: list[str]) -> pa.Table:
+    return table.search().select(columns).to_batches(_NARROW_ROWS).read_all()
 
 
 def _parts(ids: NDArray[np.uint64]) -> Iterator[list[int]]:
