@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
-from lancebrain.store import RowBatch, Store
+from lancebrain.store import RowBatch, Store, VectorCache
 from lancebrain.types import Chunk, DocumentState
 
 DIM = 8
@@ -88,3 +90,15 @@ def commit(store: Store, rows: RowBatch) -> int:
 def put(store: Store, documents: Mapping[str, Iterable[str]], *, embed: bool = True) -> int:
     """Commit documents with their chunks' texts."""
     return commit(store, batch(documents, embed=embed))
+
+
+def refuse_by(patch: pytest.MonkeyPatch, pragma: str) -> None:
+    """Have SQLite refuse what is written, as it does on a full disk or a file of another user."""
+    original = VectorCache._open
+
+    def opened(cache: VectorCache) -> sqlite3.Connection:
+        db = original(cache)
+        db.execute(f"PRAGMA {pragma}")
+        return db
+
+    patch.setattr(VectorCache, "_open", opened)

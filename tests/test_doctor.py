@@ -16,8 +16,9 @@ import pytest
 from lancebrain.brain import Brain
 from lancebrain.brain import open as open_brain
 from lancebrain.doctor import Diagnosis
-from lancebrain.errors import IndexNotFoundError, StoreError
+from lancebrain.errors import DamagedError, IndexNotFoundError, StoreError
 from tests.stand_in import StandIn
+from tests.stored import refuse_by
 from tests.trees import write_tree
 
 NOTES = {
@@ -252,6 +253,60 @@ def test_a_disk_that_is_full_is_no_reason_to_move_the_table_aside(
             brain.doctor(fix=True)
     assert_healthy(brain)
     assert not list(brain.settings.index.glob("*.damaged-*"))
+
+
+@pytest.mark.parametrize("pragma", ["max_page_count = 1", "query_only = ON"])
+def test_a_vector_cache_that_cannot_be_written_is_no_reason_to_move_the_table_aside(
+    brain: Brain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pragma: str
+) -> None:
+    sections = (f"## Night {n}\n\n{f'The quokka sleeps {n}. ' * 60}\n\n" for n in range(200))
+    (tmp_path / "notes/a.md").write_text("# Alpha\n\n" + "".join(sections))
+    brain.sync()
+    brain.checkpoint("mine")
+    history = brain.history()
+    brain.close()
+    write_tree(tmp_path / "notes", NOTES)  # what makes vectors of 200 chunks go into the cache
+    with monkeypatch.context() as patch:
+        refuse_by(patch, pragma)
+        with pytest.raises(StoreError) as caught:
+            brain.doctor(fix=True)
+        assert not isinstance(caught.value, DamagedError)
+    assert not list(brain.settings.index.glob("*.damaged-*"))
+    assert [one.name for one in brain.checkpoints()] == ["mine"]
+    assert brain.history()[-len(history) :] == history
+    brain.doctor(fix=True)
+    assert_healthy(brain)
+
+
+def test_what_is_damaged_beside_the_table_is_no_reason_to_move_it_aside(
+    brain: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(*_: object, **__: object) -> None:
+        raise DamagedError("Something that nobody thought of.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lancebrain.sync.Engine.sync", damaged)
+        with pytest.raises(DamagedError):
+            brain.doctor(fix=True)
+    assert not list(brain.settings.index.glob("*.damaged-*"))
+    assert_healthy(brain)
+
+
+def test_a_damaged_table_stays_where_no_new_one_can_be_made(
+    brain: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damage_data_files(brain)
+    before = set(brain.settings.index.iterdir())
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lancebrain.store.indices.build_full_text", refuse)
+        with pytest.raises(StoreError, match="No room left"):
+            brain.doctor(fix=True)
+    assert set(brain.settings.index.iterdir()) == before
+    assert brain.doctor(fix=True).is_healthy
 
 
 def test_a_table_that_cannot_be_read_goes_back_to_the_newest_version_that_can(

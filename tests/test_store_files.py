@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lancebrain.errors import StoreError
+from lancebrain.errors import DamagedError, StoreError
 from lancebrain.store import CommitLog, Hold, HoldInfo, Store, VectorCache
 from lancebrain.types import CommitRecord
-from tests.stored import make_store, put
+from tests.stored import make_store, put, refuse_by
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -236,6 +236,21 @@ class TestVectorCache:
         assert [process.wait(timeout=60) for process in started] == [0, 0, 0]
         wanted = [f"{name}{n}" for name in "xyz" for n in range(100)]
         assert VectorCache(tmp_path).get("model", wanted).keys() == set(wanted)
+
+    @pytest.mark.parametrize(
+        ("pragma", "said"),
+        [("max_page_count = 1", "No room left"), ("query_only = ON", "may not be written")],
+    )
+    def test_what_keeps_it_from_being_written_is_told_and_is_no_damage(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pragma: str, said: str
+    ) -> None:
+        VectorCache(tmp_path).put("model", names(40), vectors(40))
+        with monkeypatch.context() as patch:
+            refuse_by(patch, pragma)
+            with pytest.raises(StoreError, match=said) as caught:
+                VectorCache(tmp_path).put("model", names(400, "more"), vectors(400))
+            assert not isinstance(caught.value, DamagedError)
+        assert VectorCache(tmp_path).get("model", names(40)).keys() == set(names(40))
 
     def test_a_place_that_cannot_hold_it_is_told(self, tmp_path: Path) -> None:
         (tmp_path / "vectors.sqlite").mkdir()

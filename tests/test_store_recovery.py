@@ -268,7 +268,10 @@ def test_a_folder_that_may_not_be_written_is_read_and_told_of_on_writing(store: 
         ),
         (PermissionError(errno.EACCES, "Permission denied"), "may not be written"),
         (OSError(errno.EROFS, "Read-only file system"), "may not be written"),
+        (RuntimeError("LanceError(IO): Input/output error (os error 5)"), "cannot be used"),
+        (RuntimeError("LanceError(IO): Structure needs cleaning (os error 117)"), "cannot be used"),
         (RuntimeError("lance error: something\nelse entirely"), "damaged"),
+        (RuntimeError("a data file: No such file or directory (os error 2)"), "damaged"),
     ],
 )
 def test_errors_of_the_system_are_told_as_ours(error: Exception, said: str) -> None:

@@ -294,7 +294,7 @@ class Access:
     def engine_anew(self) -> Engine:
         """Move a table that cannot be read aside, make a new index, and give its engine.
 
-        Nothing of the old table is deleted.
+        Nothing of the old table is deleted, and it stays where no new index can be made.
 
         Raises:
             IndexLockedError: another process is writing.
@@ -304,6 +304,8 @@ class Access:
 
         with self._guard:
             self.close()
+            with tempfile.TemporaryDirectory(prefix="trial-", dir=self.settings.index) as trial:
+                self._new_store(Path(trial), Path(trial))
             Store.set_aside(self.storage(), timeout_s=self.settings.lock_timeout_s)
             self.made_store()
             return self.engine()

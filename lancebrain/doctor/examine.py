@@ -42,7 +42,7 @@ def examine(
 
     Args:
         open_engine: opens the index.
-        open_anew: moves its table aside, and makes a new index.
+        open_anew: moves its table aside, and makes a new index, or fails and leaves it there.
         deeply: also read every file and compare every chunk.
         fix: repair what can be repaired. A table that cannot be read goes back to the newest
             version that can; where there is none, it is moved aside and built anew from the files.
@@ -59,7 +59,7 @@ def examine(
     engine: Engine | None = None
     try:
         engine = open_engine()
-        found = _findings_of(engine, {**_OF_THE_TABLE, **rest})
+        found = _findings_of(engine, _OF_THE_TABLE)
     except DamagedError as error:
         damage = _damage(error)
         if not fix:
@@ -69,6 +69,8 @@ def examine(
         engine.sync()
         findings: tuple[Finding, ...] = (replace(damage, fixed=True),)
         return Diagnosis(engine.store.version, names, findings, time.monotonic() - started)
+    if not _ends_early(found):
+        found += _findings_of(engine, rest)
     findings = tuple(one.finding for one in found)
     if fix and found:
         repair(engine, found)

@@ -6,6 +6,8 @@ The one boundary where third-party exceptions of the store end.
 from __future__ import annotations
 
 import errno
+import re
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,6 +26,13 @@ _AWAY = (
 )
 _HTTP_HINT = "An address that begins with http:// takes `allow_http = true` in [storage_options]."
 _MISSING = ("not found:", "no such file or directory", "notfound")
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
+"""How Rust tells the number of what the system refused."""
+_NUMBERS_OF_SQLITE = {
+    sqlite3.SQLITE_FULL: errno.ENOSPC,
+    sqlite3.SQLITE_READONLY: errno.EROFS,
+    sqlite3.SQLITE_PERM: errno.EACCES,
+}
 
 
 @contextmanager
@@ -51,11 +60,12 @@ def as_store_error(error: BaseException, where: object, doing: str) -> StoreErro
     """``error`` as a sentence about the index and the next step.
 
     What Lance cannot understand is damage. What the system refuses is not: it passes, or it is
-    for a person to see to.
+    for a person to see to. Nor is what SQLite says of the files beside the table, which hold
+    nothing that cannot be made anew.
     """
     said = str(error)
     lower = said.lower()
-    number = error.errno if isinstance(error, OSError) else None
+    number = _number_of(error)
     if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or any(s in lower for s in _NO_ROOM):
         return StoreError(
             f"No room left on the disk of {where} while {doing}; the index is as it was before.",
@@ -94,6 +104,18 @@ def is_missing_data(error: BaseException) -> bool:
     """Whether a read failed because a file of its version is gone (cleaned up meanwhile)."""
     lower = str(error).lower()
     return any(s in lower for s in _MISSING)
+
+
+def _number_of(error: BaseException) -> int | None:
+    """What the system refused, as ``errno`` counts; None where it did not, or where that a file is
+    missing was found out by Lance."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno
+    if isinstance(error, sqlite3.Error):
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest tells the code's variants
+        return _NUMBERS_OF_SQLITE.get(code, errno.EIO)
+    told = _OS_ERROR.search(str(error))
+    return int(told[1]) if told and int(told[1]) != errno.ENOENT else None
 
 
 def _first_line(text: str) -> str:

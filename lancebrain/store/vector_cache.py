@@ -170,7 +170,7 @@ class VectorCache:
                 try:
                     return self._transaction(work)
                 except sqlite3.DatabaseError as error:
-                    if isinstance(error, sqlite3.OperationalError) and not _is_damage(error):
+                    if not _is_damage(error):
                         raise
                     self._close()
                     for file in self._files():
@@ -181,7 +181,7 @@ class VectorCache:
                 is_cache = self.budget_bytes is not None  # else nothing may be passed over
                 if is_cache and _is_busy(error) and not isinstance(if_busy, EllipsisType):
                     return if_busy
-                raise as_store_error(error, self._folder, "using the vector cache") from error
+                raise as_store_error(error, self._file, "using the vector cache") from error
 
     def _transaction(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         if self._connection is None:
@@ -236,9 +236,12 @@ def _used_bytes(db: sqlite3.Connection) -> int:
 
 
 def _is_busy(error: Exception) -> bool:
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+    return _code_of(error) == sqlite3.SQLITE_BUSY
 
 
-def _is_damage(error: sqlite3.OperationalError) -> bool:
-    lower = str(error).lower()
-    return any(s in lower for s in ("malformed", "not a database", "corrupt"))
+def _is_damage(error: Exception) -> bool:
+    return _code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _code_of(error: Exception) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest tells the code's variants
