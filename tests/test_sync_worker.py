@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from lancebrain.errors import EmbedderError, LancebrainError, StoreError
-from lancebrain.sync import Engine, embedding, following, run, watcher
+from lancebrain.sync import Engine, embedding, following, run, watcher, worker
 from lancebrain.sync.dirty import Dirty, Taken
 from lancebrain.sync.watchstate import WatchRecord
 from lancebrain.sync.worker import Worker
@@ -453,6 +453,102 @@ def test_the_first_look_that_goes_well_after_one_that_failed_is_told_of(
             assert len(live.errors) == 1
 
     asyncio.run(play())
+
+
+def test_what_a_failed_look_was_to_take_in_is_known_to_lack_until_it_is_in(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            await live.until(lambda: bool(live.reports) and not live.worker.is_behind)
+            run = live.engine.run
+
+            def fail(*_: Any, **__: Any) -> Any:
+                raise StoreError("The index cannot be used.")
+
+            monkeypatch.setattr(live.engine, "run", fail)
+            notes.write({"v.md": "Missed at first.\n"})
+            await live.until(lambda: bool(live.errors))
+            monkeypatch.setattr(live.engine, "run", run)
+            live.worker.mark(["notes/keep.md"])
+            while "Missed at first" not in notes.text("notes/v.md"):
+                assert live.worker.is_behind
+                await asyncio.sleep(0.02)
+            await live.worker.settle()
+            assert not live.worker.is_behind
+
+    asyncio.run(asyncio.wait_for(play(), PATIENCE_S))
+
+
+def test_what_was_seen_to_go_is_removed_after_a_look_that_failed(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            await live.until(lambda: not live.worker.is_behind)
+            run = live.engine.run
+
+            def fail_once(*_: Any, **__: Any) -> Any:
+                monkeypatch.setattr(live.engine, "run", run)
+                raise StoreError("The index cannot be used.")
+
+            monkeypatch.setattr(live.engine, "run", fail_once)
+            # A source that is emptied unseen is not taken for one whose files were deleted.
+            for file in [file for file in notes.root.rglob("*") if file.is_file()]:
+                file.unlink()
+            await live.until(lambda: bool(live.errors) and not notes.store.snapshot().stats())
+
+    asyncio.run(play())
+
+
+def test_events_arrive_again_after_the_folder_that_shows_it_was_taken_away(notes: Notes) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            for number in range(3):
+                shutil.rmtree(notes.settings.index / "watch")
+                if number % 2:
+                    (notes.settings.index / "watch").mkdir()
+                notes.write({"v.md": f"Round {number}.\n"})
+                await live.worker.settle()
+                assert notes.text("notes/v.md") == f"Round {number}.\n"
+                await live.until(lambda: live.worker.state.folders > 0)
+                assert live.worker.state.mode == "events"
+
+    asyncio.run(asyncio.wait_for(play(), PATIENCE_S))
+
+
+def test_without_events_what_was_saved_before_is_in_when_it_has_settled(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_MIN_POLL_S", 600.0)
+    notes.with_settings(use_polling=True)
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            for number in range(5):
+                notes.write({"v.md": f"Round {number}.\n", f"new{number}.md": "New.\n"})
+                await live.worker.settle()
+                assert notes.text("notes/v.md") == f"Round {number}.\n"
+                assert notes.text(f"notes/new{number}.md") == "New.\n"
+
+    asyncio.run(play())
+
+
+def test_without_events_question_after_question_keeps_no_other_work_from_being_done(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_IDLE_S", 0.0)
+    notes.with_settings(use_polling=True)
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            maintained = Times()
+            monkeypatch.setattr(live.engine, "maintain", maintained.put)
+            notes.write({"v.md": "Committed.\n"})
+            while not maintained.count:
+                await asyncio.gather(*(live.worker.settle() for _ in range(3)))
+
+    asyncio.run(asyncio.wait_for(play(), PATIENCE_S))
 
 
 def test_reports_come_without_an_event_loop_until_it_is_stopped(notes: Notes) -> None:

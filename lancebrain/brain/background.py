@@ -91,7 +91,8 @@ def worker_of(
     access = brain._access
 
     def settings_now() -> Settings:
-        access.reload()
+        if access.exists:  # else its list of sources is away with it
+            access.reload()
         return access.settings
 
     return Worker(

@@ -57,10 +57,11 @@ class Dirty:
         if len(self._documents) + len(self._others) > _MOST:
             self.everything = True
 
-    def mark_everything(self) -> None:
+    def mark_everything(self, gone: Iterable[str] = ()) -> None:
         """All of the sources may have changed."""
         self.marked += 1
         self.everything = True
+        self._gone.update(gone)
 
     def take(self, most: int) -> Taken:
         """The first paths, ``most`` at most; they are not dirty any more."""

@@ -95,11 +95,16 @@ class Following:
 
     def hears(self) -> bool:
         """Whether the events of all that happened so far were handed on, after a moment's wait."""
-        return all(watcher.hears(_HEAR_S) for watcher in list(self._watchers))
+        watchers = list(self._watchers)
+        if all(watcher.hears(_HEAR_S) for watcher in watchers):
+            return True
+        self._begin_anew_if_cut_off(watchers)
+        return False
 
     def check(self) -> None:
         """See whether events still arrive."""
         deaf = [watcher for watcher in self._watchers if not watcher.hears(_CHECK_S)]
+        self._begin_anew_if_cut_off(deaf)
         # One that was stopped meanwhile, as another took its place, hears nothing rightly.
         if not self._reason and any(watcher in self._watchers for watcher in deaf):
             self._give_up("file events do not arrive any more")
@@ -147,6 +152,15 @@ class Following:
                 self._lost_meanwhile |= hints.lost
         if hints.paths or hints.everything:
             self._told(hints)
+
+    def _begin_anew_if_cut_off(self, watchers: Iterable[Watcher]) -> None:
+        """Watch everything anew where the index folder, and the canary's with it, was taken
+        away."""
+        if any(watcher.is_cut_off for watcher in watchers if watcher in self._watchers):
+            self.stop()
+            with self._guard:
+                self._watched = set()
+            self._told(Hints(everything=True))
 
     def _give_up(self, reason: str) -> None:
         if not self._reason:

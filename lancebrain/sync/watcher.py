@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 
 import watchfiles
@@ -45,6 +46,7 @@ class Watcher:
     ) -> None:
         self.folders = frozenset(folders)
         self._folder = canary
+        self._sign = canary / f"{os.getpid()}-{id(self)}.watched"
         self._canary = ""
         self._songs = 0
         self._listening = threading.Lock()
@@ -57,6 +59,7 @@ class Watcher:
     def start(self) -> None:
         """Begin to watch; :meth:`hears` tells when all folders are watched."""
         self._folder.mkdir(parents=True, exist_ok=True)
+        self._sign.touch()
         self._thread.start()
 
     def hears(self, timeout_s: float) -> bool:
@@ -76,9 +79,17 @@ class Watcher:
             finally:
                 canary.unlink(missing_ok=True)
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the canary's folder was taken away, so that nothing is heard in it any more; one
+        of its name may be there again."""
+        return not self._sign.exists()
+
     def stop(self) -> None:
         """Watch no more; does not wait for the thread, which ends within a second."""
         self._stop.set()
+        with suppress(OSError):  # another process may have taken the folder away
+            self._sign.unlink()
 
     def _sings(self, canary: Path, deadline: float) -> bool:
         while self._thread.is_alive() and time.monotonic() < deadline:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,9 @@ _IDLE_S = 5.0
 """After so long without a change the index is maintained, if it pays."""
 _BETWEEN_EDITS_S = 0.1
 """After so long without a change small pieces are joined, if commits have left enough of them."""
-_LOCKED_PAUSE_S = 1.0
+_PAUSE_S = 1.0
+"""After a look that failed; each further one doubles it."""
+_MOST_PAUSE_S = 10.0
 _MIN_POLL_S = 1.0
 _POLL_SHARE = 0.05
 """Of the time, at most, goes into looking at everything when there are no events."""
@@ -92,6 +94,9 @@ class Worker:
         self.looked_at: datetime | None = None
         self._looked_at = 0
         self._next_look = 0.0
+        self._resumes_at = 0.0
+        self._pause_s = _PAUSE_S
+        self._gives_turn = False
         self._look_interval_s = engine.settings.look_interval_s
         self._last_change = time.monotonic()
         self._depth = 0
@@ -126,6 +131,7 @@ class Worker:
     def mark_everything(self) -> None:
         """Ask for a full look, from the loop's thread."""
         self._dirty.mark_everything()
+        self._resumes_at = 0.0
         self._wake.set()
 
     def stop(self) -> None:
@@ -135,7 +141,10 @@ class Worker:
 
     async def settle(self) -> None:
         """Wait until all that was saved or marked so far has been looked at."""
-        await self._hear_so_far()
+        if self._following.is_polling:
+            self.mark_everything()  # as nobody else would tell of it
+        else:
+            await self._hear_so_far()
         wanted = self._dirty.marked
         while self._looked_at < wanted and not self._stopping:
             self._settled.clear()
@@ -171,7 +180,10 @@ class Worker:
         try:
             if self._dirty:
                 await self._look_at_dirty()
-            if self._dirty.everything or time.monotonic() >= self._next_look:
+            looks = self._is_look_due() and not self._gives_turn
+            # Where there are no events each question asks for a look: the rest has its turn.
+            self._gives_turn = looks and self._following.is_polling
+            if looks:
                 await self._look_at_everything()
             elif self._dirty:
                 return
@@ -191,13 +203,32 @@ class Worker:
             else:
                 await self._wait()
         except IndexLockedError:
-            self._next_look = time.monotonic() + _LOCKED_PAUSE_S
+            self._next_look = self._resumes_at = time.monotonic() + _PAUSE_S
         except LancebrainError as error:
-            # What was taken up is not lost: a full look comes, and finds it again.
             self._lacks_vectors = False
             self._has_failed = True
             self._next_look = time.monotonic() + self._look_interval_s
             self._on_error(error)
+
+    @contextmanager
+    def _looking(self, gone: Collection[str]) -> Iterator[None]:
+        """A look; what it took up and failed on is left to one at everything, soon.
+
+        Args:
+            gone: what was seen to go.
+        """
+        try:
+            yield
+        except LancebrainError:
+            self._dirty.mark_everything(gone)
+            self._resumes_at = time.monotonic() + self._pause_s
+            self._pause_s = min(2 * self._pause_s, _MOST_PAUSE_S)
+            raise
+
+    def _is_look_due(self) -> bool:
+        """Whether everything is to be looked at now."""
+        now = time.monotonic()
+        return now >= self._resumes_at if self._dirty.everything else now >= self._next_look
 
     async def _fill(self) -> None:
         """Give vectors to what lacks them. Until then it is found by its words, and the files are
@@ -229,13 +260,13 @@ class Worker:
         return time.monotonic() - self._last_change > seconds
 
     async def _wait(self) -> None:
-        until = self._next_look
+        until = self._resumes_at if self._dirty.everything else self._next_look
         if self._commits > TINY_PIECES:
             until = min(until, self._last_change + _BETWEEN_EDITS_S)
         if self._maintains:
             until = min(until, self._last_change + _IDLE_S)
         self._wake.clear()
-        if not self._dirty and not self._dirty.everything and not self._stopping:
+        if not self._dirty and not self._is_look_due() and not self._stopping:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), max(until - time.monotonic(), 0.01))
 
@@ -243,24 +274,28 @@ class Worker:
         taken = self._dirty.take(_PART)
         marked = 0 if self._dirty or self._dirty.everything else self._dirty.marked
         wanted = Wanted(scope=taken.paths, seen_gone=taken.gone)
-        run = self._engine.run(wanted, progress=self._between_groups, is_asked=self._is_asked)
-        await self._finish(run, marked, is_full=False)
+        with self._looking(taken.gone):
+            run = self._engine.run(wanted, progress=self._between_groups, is_asked=self._is_asked)
+            await self._finish(run, marked, is_full=False)
 
     async def _look_at_everything(self) -> None:
         was_asked = self._dirty.everything
+        started = time.monotonic()
+        is_routine = started >= self._next_look
         marked = self._dirty.marked
         gone = self._dirty.take_everything()
-        settings = await asyncio.to_thread(self._reload)
-        self._engine.settings = self._following.settings = settings
         found: list[Change] = []
-        run = self._engine.run(
-            Wanted(seen_gone=gone),
-            on_change=found.append,
-            progress=self._between_groups,
-            is_asked=self._is_asked,
-        )
-        started = time.monotonic()
-        await self._finish(run, marked, is_full=True)
+        with self._looking(gone):
+            settings = await asyncio.to_thread(self._reload)
+            self._engine.settings = self._following.settings = settings
+            run = self._engine.run(
+                Wanted(seen_gone=gone),
+                on_change=found.append,
+                progress=self._between_groups,
+                is_asked=self._is_asked,
+            )
+            await self._finish(run, marked, is_full=True)
+        self._pause_s = _PAUSE_S
         self.looked_at = datetime.now(UTC)
         self._look_interval_s = settings.look_interval_s
         if self._following.is_polling:
@@ -272,8 +307,9 @@ class Worker:
             if self._checking is None or self._checking.done():
                 # Beside the rest, too: where events come late, it takes seconds.
                 self._checking = asyncio.create_task(asyncio.to_thread(self._following.check))
-        self._next_look = time.monotonic() + self._look_interval_s
-        self._lacks_vectors = self._considers_model = True
+        if is_routine:
+            self._next_look = time.monotonic() + self._look_interval_s
+            self._lacks_vectors = self._considers_model = True
         self._record.write(self.state)
 
     async def _finish(self, run: Run, marked: int, *, is_full: bool) -> None:
@@ -314,7 +350,7 @@ class Worker:
                 await asyncio.to_thread(self._give_way)
                 if rests:
                     await self._rest(time.monotonic() - started)
-                    if self._dirty.everything or time.monotonic() >= self._next_look:
+                    if self._is_look_due():
                         break
                 started = time.monotonic()
         finally:
