@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from lancebrain.errors import IndexLockedError, LancebrainError, StoreError
+from lancebrain.errors import IndexLockedError, IndexNotFoundError, LancebrainError, StoreError
 from lancebrain.store import Store
 from lancebrain.store.failures import as_store_error, translated
 from lancebrain.store.lock import IndexLock
@@ -306,3 +308,24 @@ def test_a_damaged_full_text_index_is_built_anew_by_maintenance(store: Store) ->
         report = opened.maintain(keep_versions=timedelta(days=1), now=datetime.now(UTC))
     assert report.rebuilt == ("text",)
     assert len(opened.snapshot().keyword_candidates("alpha", Filter(), 100)) == 40
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Store.open_to_write,
+        Store.snapshot,
+        Store.tags,
+        Store.is_index_behind,
+        lambda store: put(store, {"n/b.md": ["beta"]}),
+        lambda store: store.snapshot(2),
+    ],
+)
+def test_an_index_that_was_deleted_meanwhile_is_told_as_such_and_not_as_damage(
+    store: Store, step: Callable[[Store], object]
+) -> None:
+    put(store, {"n/a.md": ["alpha"]})
+    opened = Store.open(store.folder)
+    shutil.rmtree(store.folder)
+    with pytest.raises(IndexNotFoundError):
+        step(opened)

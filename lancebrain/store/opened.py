@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -186,13 +186,11 @@ class OpenIndex:
         """
         if version is not None:
             self._check_exists(version)
-            with translated(self.storage, f"opening version {version}"):
+            with self._step(f"opening version {version}"):
                 return self._handles.older(version)
         try:
             latest = self._newest()
         except StoreError:
-            if not self.exists(self.storage):
-                raise _not_found(self.storage) from None
             if not replacement.is_ready(self.folder):
                 raise
             _settle(self.storage, read_only=self.read_only)
@@ -207,9 +205,11 @@ class OpenIndex:
         Raises:
             IndexLockedError: another holder kept it for longer than ``timeout_s``.
         """
-        with self._lock.held(timeout_s):
+        with ExitStack() as held:
+            with self._step("taking the lock"):
+                held.enter_context(self._lock.held(timeout_s))
             if not self._lock.is_nested:
-                with translated(self.storage, "finishing what was cut short"):
+                with self._step("finishing what was cut short"):
                     if replacement.is_there(self.folder):
                         with self._lock.alone():
                             replacement.settle(self.folder)
@@ -228,17 +228,17 @@ class OpenIndex:
 
     def versions(self) -> dict[int, datetime]:
         """The versions that can be read, and when each was made."""
-        with translated(self.storage, "listing its versions"):
+        with self._step("listing its versions"):
             return self.storage.made_at()
 
     def tags(self) -> dict[str, int]:
         """Tags and the versions they name."""
-        with translated(self.storage, "reading its tags"), self._handles.probe() as table:
+        with self._step("reading its tags"), self._handles.probe() as table:
             return tags.read_tags(table)
 
     def bytes(self) -> int:
         """What the index takes on disk, or on object storage."""
-        with translated(self.storage, "counting what it takes"):
+        with self._step("counting what it takes"):
             return self.storage.bytes()
 
     def _fence(self) -> None:
@@ -262,20 +262,33 @@ class OpenIndex:
             )
         self._lock.check()
         try:
-            with translated(self.storage, doing), self._lock.alone() if alone else nullcontext():
+            with self._step(doing), self._lock.alone() if alone else nullcontext():
                 yield
         except StoreError:
             self._lock.check()  # if it was taken over, that is why
             raise
 
+    @contextmanager
+    def _step(self, doing: str) -> Iterator[None]:
+        """A step that fails with an error of ours; where the index is gone, with that."""
+        try:
+            with translated(self.storage, doing):
+                yield
+        except StoreError as error:
+            if not self.exists(self.storage):
+                raise _not_found(self.storage) from error
+            raise
+
     def _newest(self) -> Snapshot:
-        with translated(self.storage, "looking for newer versions"):
+        with self._step("looking for newer versions"):
             return self._handles.newest()
 
     def _check_exists(self, version: int) -> None:
-        with translated(self.storage, f"looking for version {version}"):
+        with self._step(f"looking for version {version}"):
             is_there = self.storage.identity(version) is not None
         if not is_there:
+            if not self.exists(self.storage):
+                raise _not_found(self.storage)
             raise UsageError(
                 f"The index in {self.storage} has no version {version}.",
                 hint="Choose one from `lancebrain history`.",

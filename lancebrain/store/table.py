@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from . import changing, indices, maintenance, rewriting, tags
 from .changing import Changed, Find
-from .failures import translated
 from .maintenance import AT_REST, MaintenanceReport, Tolerance
 from .memory import give_back
 from .opened import OpenIndex
@@ -52,7 +51,7 @@ class Store(OpenIndex):
         Raises:
             StoreError: the table cannot be opened.
         """
-        with translated(self.storage, "opening it to write"):
+        with self._step("opening it to write"):
             self._handles.writer.open()
 
     def commit(
@@ -169,7 +168,7 @@ class Store(OpenIndex):
 
     def is_index_behind(self) -> bool:
         """Whether an index is missing, or lacks so many rows that searches suffer."""
-        with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
+        with self._step("looking at its indices"), self._handles.probe() as table:
             return maintenance.is_behind(table, maintenance.WHILE_FILLING)
 
     def needs_maintenance(
@@ -180,7 +179,7 @@ class Store(OpenIndex):
         Args:
             keep_versions: as for :meth:`maintain`.
         """
-        with translated(self.storage, "looking at its state"), self._handles.probe() as table:
+        with self._step("looking at its state"), self._handles.probe() as table:
             if maintenance.are_indices_due(table, tolerance):
                 return True
             version = int(table.version)
@@ -228,7 +227,7 @@ class Store(OpenIndex):
 
     def _check_recall(self) -> None:
         """Note how many of the nearest chunks the vector index finds."""
-        with translated(self.storage, "looking at its indices"), self._handles.probe() as table:
+        with self._step("looking at its indices"), self._handles.probe() as table:
             is_there = indices.has_vectors(table)
         recall = check_recall(self.snapshot()) if is_there else None
         if recall is not None:
@@ -238,7 +237,7 @@ class Store(OpenIndex):
 
     def survey(self) -> MaintenanceReport:
         """The state that :meth:`maintain` would begin with, as a report of nothing done."""
-        with translated(self.storage, "looking at its state"), self._handles.probe() as table:
+        with self._step("looking at its state"), self._handles.probe() as table:
             return maintenance.survey(table)
 
     def due_versions(self, keep: timedelta, now: datetime) -> list[int]:
