@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from lancebrain.errors import IndexLockedError, IndexNotFoundError, LancebrainError, StoreError
-from lancebrain.store import Store
+from lancebrain.store import Checkpoints, Store
 from lancebrain.store.failures import as_store_error, translated
 from lancebrain.store.lock import IndexLock
 from lancebrain.store.manifests import manifest_file, newest_manifests
 from lancebrain.types import Filter
-from tests.stored import make_store, put
+from tests.stored import NOW, make_store, put
 
 
 @pytest.fixture
@@ -53,6 +53,24 @@ def test_a_torn_newest_manifest_is_dropped_and_the_version_before_opens(
     assert opened.snapshot().stats().keys() == {"n/a.md", "n/c.md"}
     assert [record.version for record in opened.commits.read()] == [whole, torn]
     assert Store.open(store.folder).recovered == []
+
+
+def test_a_checkpoint_of_a_torn_version_goes_with_it_and_history_tells(store: Store) -> None:
+    whole = put(store, {"n/a.md": ["alpha"]})
+    torn = [put(store, {f"n/{name}.md": [name]}) for name in "bc"]
+    with store.lock(1):
+        for name, version in {"kept": whole, "last": torn[1], "lost.1": torn[0]}.items():
+            Checkpoints(store).create(name, version, at=NOW)
+    for version in torn:
+        manifest(store, version).write_bytes(b"")
+    opened = Store.open(store.folder)
+    assert put(opened, {"n/d.md": ["delta"]}) == torn[0]
+    assert [(one.name, one.version) for one in Checkpoints(opened).all()] == [("kept", whole)]
+    (note,) = [record.note for record in opened.commits.read() if record.note]
+    assert f"tore versions {torn[0]}, {torn[1]} " in note
+    assert "checkpoints last, lost.1" in note
+    with store.lock(1):
+        Checkpoints(store).create("last", torn[0], at=NOW)  # the name is free again
 
 
 def test_several_torn_manifests_are_dropped_down_to_a_whole_one(store: Store) -> None:

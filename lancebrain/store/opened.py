@@ -6,8 +6,9 @@ What writes to it is in ``table``.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -20,6 +21,7 @@ from lancebrain.errors import (
     StoreError,
     UsageError,
 )
+from lancebrain.types import CommitRecord
 
 from . import indices, replacement, tags
 from .commit_log import CommitLog
@@ -31,7 +33,7 @@ from .handles import Handles
 from .hold import Hold
 from .planned import ModelPlan
 from .recall import RecallNote
-from .recovery import drop_set_aside, drop_torn_versions, set_aside, torn_versions
+from .recovery import drop_names_of, drop_set_aside, drop_torn_versions, set_aside, torn_versions
 from .schema import StoreInfo, new_info, table_schema
 from .snapshot import Snapshot
 from .storage import Storage, Where, storage_of
@@ -311,11 +313,31 @@ def _settle(storage: Storage, *, read_only: bool) -> None:
 
 def _recovered(storage: Storage) -> list[int]:
     """Drop the versions that a power cut tore; under the lock, as others may be at it."""
-    folder = storage.folder  # where none is torn that is elsewhere: objects are whole or not there
-    if not torn_versions(table_folder(folder)):
+    # None is torn that is elsewhere: objects are whole or not there.
+    table = table_folder(storage.folder)
+    if not torn_versions(table):
         return []
     with storage.lock().held(_SETTLE_TIMEOUT_S, alone=True):
-        return drop_torn_versions(table_folder(folder))
+        torn = drop_torn_versions(table)
+        if torn:
+            _note_dropped(storage, torn, drop_names_of(table, torn))
+        return torn
+
+
+def _note_dropped(storage: Storage, torn: Sequence[int], names: Sequence[str]) -> None:
+    """Have the history of the version that is in use now tell what was after it."""
+    log, made_at = CommitLog(storage), storage.made_at()
+    now = max(made_at)
+    note = f"a power cut tore {_listed('version', torn[::-1])} after it, dropped since"
+    if names:
+        note += f", and with them {_listed('checkpoint', names)}"
+    unknown = CommitRecord(now, "repair", made_at[now], 0.0)
+    record = next((record for record in log.read() if record.version == now), unknown)
+    log.append(replace(record, note="; ".join(filter(None, (record.note, note)))))
+
+
+def _listed(what: str, names: Sequence[object]) -> str:
+    return f"{what}{'s' * (len(names) > 1)} {', '.join(map(str, names))}"
 
 
 def _not_found(storage: Storage) -> IndexNotFoundError:

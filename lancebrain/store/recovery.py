@@ -7,6 +7,7 @@ The version before is the table then.
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Collection
 from itertools import zip_longest
@@ -60,6 +61,26 @@ def drop_torn_versions(table: Path) -> list[int]:
     for version in torn:
         manifest_file(table, version).unlink(missing_ok=True)
     return torn
+
+
+def drop_names_of(table: Path, versions: Collection[int]) -> list[str]:
+    """Take the names away that these versions had, and return them; the caller holds the lock.
+
+    The next commits get the numbers of versions that were dropped, and must not get their names.
+
+    Raises:
+        OSError: the folder may not be written.
+    """
+    dropped: list[str] = []
+    for file in sorted((table / "_refs" / "tags").glob("*.json")):
+        try:
+            version = json.loads(file.read_bytes())["version"]
+        except (ValueError, KeyError, TypeError):
+            continue  # a name that Lance cannot read either
+        if version in versions:
+            file.unlink(missing_ok=True)
+            dropped.append(file.stem)
+    return dropped
 
 
 def set_aside(table: Path) -> Path:
