@@ -366,3 +366,37 @@ def test_a_model_that_was_given_is_held_to_its_promises(tmp_path: Path, notes: P
     given["embedder"] = object()
     with open_brain(tmp_path / "b", **given) as brain, pytest.raises(EmbedderError, match="lacks"):
         brain.sync()
+
+
+def test_an_index_that_may_not_be_written_is_looked_at_and_told_to_lack_what_changed(
+    brain: Brain, notes: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brain.sync([notes])
+    version = brain.status().version
+    brain.close()
+    # Root may write anywhere, so that the system is asked in vain.
+    monkeypatch.setattr("lancebrain.brain.access.os.access", lambda *_: False)
+    clock.now += 3600
+    assert brain.search("quokka").notes == ()
+    write_tree(notes, {"c.md": "# Gamma\n\nWombats dig.\n", "a.md": "# Alpha\n\nIt sleeps.\n"})
+    clock.now += 3600
+    answer = brain.search("wombats")
+    assert any("may not be written, and 2 changes" in note for note in answer.notes)
+    assert brain.search("wombats").notes == answer.notes
+    assert brain.status().version == version
+
+
+def test_an_answer_says_that_it_lacks_changes_only_where_it_does(
+    brain: Brain, notes: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brain.sync([notes])
+    monkeypatch.setattr("lancebrain.brain.freshening._BUDGET_S", 0.0)
+    clock.now += 3600
+    (notes / "a.md").write_text("# Alpha\n\nThe quokka sleeps.\n")
+    answer = brain.search("quokka sleeps")
+    assert (answer.hits[0].snippet, answer.notes) == ("# Alpha The quokka sleeps.", ())
+    monkeypatch.setattr("lancebrain.sync.run._GROUP_PATHS", 1)
+    monkeypatch.setattr("lancebrain.sync.run._BATCH_ROWS", 1)
+    clock.now += 3600
+    write_tree(notes, {f"{name}.md": f"# {name}\n\nWombats.\n" for name in "cde"})
+    assert any("Not all that changed" in note for note in brain.search("wombats").notes)

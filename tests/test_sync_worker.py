@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from lancebrain.errors import EmbedderError, LancebrainError, StoreError
-from lancebrain.sync import Engine, embedding, following, run, watcher, worker
+from lancebrain.sync import Engine, embedding, following, run, timetable, watcher, worker
 from lancebrain.sync.dirty import Dirty, Taken
 from lancebrain.sync.watchstate import WatchRecord
 from lancebrain.sync.worker import Worker
@@ -520,7 +520,7 @@ def test_events_arrive_again_after_the_folder_that_shows_it_was_taken_away(notes
 def test_without_events_what_was_saved_before_is_in_when_it_has_settled(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "_MIN_POLL_S", 600.0)
+    monkeypatch.setattr(timetable, "_MIN_POLL_S", 600.0)
     notes.with_settings(use_polling=True)
 
     async def play() -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
+from typing import TYPE_CHECKING
 
 from lancebrain.brain.access import Access
 from lancebrain.brain.looking import Looking
 from lancebrain.errors import LancebrainError, ModelUnavailableError, TextsRefusedError
+
+if TYPE_CHECKING:
+    from lancebrain.sync.run import Run
 
 _LOCK_TIMEOUT_S = 2.0
 """Whoever holds the lock for longer is syncing anyway."""
@@ -27,7 +31,7 @@ def freshen(access: Access, looking: Looking, *, text_only: bool) -> tuple[str, 
         Sentences about what may be missing from an answer now.
     """
     due = looking.due()
-    if due == () or access.store().read_only or not access.settings.sources:
+    if due == () or not access.settings.sources:
         return looking.notes
     try:
         notes = _look(access, due, text_only=text_only)
@@ -47,10 +51,14 @@ def _look(access: Access, due: Sequence[str] | None, *, text_only: bool) -> tupl
     store = access.store()
     engine = access.engine(lock_timeout_s=_LOCK_TIMEOUT_S)
     deadline = time.monotonic() + _BUDGET_S
-    run = engine.run(Wanted(scope=due, text_only=text_only))
+    run = engine.run(Wanted(scope=due, dry_run=store.read_only, text_only=text_only))
     for _ in run.steps():
         if time.monotonic() > deadline:
-            return ("Not all that changed was taken in before this answer: lancebrain sync",)
+            break
+    if store.read_only:
+        return _told_unwritten(run)
+    if not run.is_done:
+        return ("Not all that changed was taken in before this answer: lancebrain sync",)
     if not text_only and 0 < store.snapshot().pending() <= _FEW_PENDING:
         # The search itself tells of a model that is not there, and counts what has no vector.
         lacking = (ModelUnavailableError, TextsRefusedError)
@@ -59,3 +67,15 @@ def _look(access: Access, due: Sequence[str] | None, *, text_only: bool) -> tupl
                 if time.monotonic() > deadline:
                     break
     return ()
+
+
+def _told_unwritten(run: Run) -> tuple[str, ...]:
+    """What an index lacks that may only be read."""
+    report = run.report()
+    count = report.added + report.changed + report.moved + report.removed
+    if run.is_done and not count:
+        return ()
+    return (
+        f"The index may not be written, and {'' if run.is_done else 'at least '}{count} changes "
+        "of the files since its last sync are missing here.",
+    )

@@ -48,6 +48,8 @@ class App(Live):
                 return f"the model cannot be loaded: {_why(self.model_failure)}"
             case "failing":
                 return f"following the files fails: {_why(self.last_error)}"
+            case "on-demand":
+                return "not following the files, which are looked at before an answer"
             case "catching-up":
                 return "taking in changes"
             case "up-to-date":

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 Tell = Callable[[float, str], Awaitable[None]]
-Doing = Literal["opening", "loading", "no-model", "failing", "catching-up", "up-to-date"]
+Doing = Literal[
+    "opening", "loading", "no-model", "failing", "on-demand", "catching-up", "up-to-date"
+]
 """What goes on behind the answers, for machines."""
 
 _SENDING_S = 0.05
@@ -158,6 +160,8 @@ class Live:
             return "loading"
         if self.last_error is not None:
             return "failing"
+        if not self._follow:
+            return "on-demand"
         worker = self.worker
         is_behind = worker is not None and (self.is_behind or worker.is_behind)
         return "catching-up" if is_behind else "up-to-date"

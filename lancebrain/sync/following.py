@@ -101,21 +101,18 @@ class Following:
         self._begin_anew_if_cut_off(watchers)
         return False
 
-    def check(self) -> None:
-        """See whether events still arrive."""
+    def check(self, found: Iterable[str]) -> None:
+        """See whether events still arrive.
+
+        Args:
+            found: documents that a full look found new or changed and no event told of.
+        """
+        self._count_missed(found)
         deaf = [watcher for watcher in self._watchers if not watcher.hears(_CHECK_S)]
         self._begin_anew_if_cut_off(deaf)
         # One that was stopped meanwhile, as another took its place, hears nothing rightly.
         if not self._reason and any(watcher in self._watchers for watcher in deaf):
             self._give_up("file events do not arrive any more")
-
-    def found_without_event(self, paths: Iterable[str]) -> None:
-        """Hear of documents that a full look found new or changed and no event told of."""
-        sources = {source.name: source for source in self.settings.sources}
-        if any(_is_old(sources.get(path.partition("/")[0]), path) for path in paths):
-            self._missed += 1
-            if self._missed >= _MOST_MISSED and not self._reason:
-                self._give_up("files change without an event, as on a network drive")
 
     def stop(self) -> None:
         """Watch no more."""
@@ -152,6 +149,13 @@ class Following:
                 self._lost_meanwhile |= hints.lost
         if hints.paths or hints.everything:
             self._told(hints)
+
+    def _count_missed(self, found: Iterable[str]) -> None:
+        sources = {source.name: source for source in self.settings.sources}
+        if any(_is_old(sources.get(path.partition("/")[0]), path) for path in found):
+            self._missed += 1
+            if self._missed >= _MOST_MISSED and not self._reason:
+                self._give_up("files change without an event, as on a network drive")
 
     def _begin_anew_if_cut_off(self, watchers: Iterable[Watcher]) -> None:
         """Watch everything anew where the index folder, and the canary's with it, was taken

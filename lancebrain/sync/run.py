@@ -126,7 +126,13 @@ class Run:
         self._progress(Progress("look"))
         yield from self._pass(self._wanted.scope)
         if self._again:
-            yield from self._pass(tuple(self._again))
+            again, self._again = tuple(self._again), []
+            yield from self._pass(again)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all that the look found is taken in."""
+        return not self._is_left() and not self._again
 
     def report(self) -> SyncReport:
         """What was done so far."""

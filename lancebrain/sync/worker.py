@@ -23,8 +23,11 @@ from .collector import Change
 from .dirty import Dirty
 from .events import Hints
 from .following import Following
+from .hearing import Hearing
 from .run import Run
+from .standing import StandingProblems
 from .steps import end, step
+from .timetable import Timetable
 from .wanted import Wanted
 from .watchstate import WatchRecord, WatchState
 
@@ -41,12 +44,6 @@ _IDLE_S = 5.0
 """After so long without a change the index is maintained, if it pays."""
 _BETWEEN_EDITS_S = 0.1
 """After so long without a change small pieces are joined, if commits have left enough of them."""
-_PAUSE_S = 1.0
-"""After a look that failed; each further one doubles it."""
-_MOST_PAUSE_S = 10.0
-_MIN_POLL_S = 1.0
-_POLL_SHARE = 0.05
-"""Of the time, at most, goes into looking at everything when there are no events."""
 
 
 class Worker:
@@ -78,7 +75,7 @@ class Worker:
         self._reload = reload or (lambda: engine.settings)
         self._on_report = on_report or _ignore
         self._on_error = on_error or _ignore
-        self._on_problem = on_problem or _ignore
+        self._problems = StandingProblems(on_problem or _ignore)
         self._give_way = give_way or (lambda: None)
         self._is_asked = is_asked
         self._dirty = Dirty(engine.knows)
@@ -87,32 +84,25 @@ class Worker:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._settled = asyncio.Event()
-        self._ear = asyncio.Lock()
-        self._asked = 0
-        self._heard = 0
+        self._hearing = Hearing(self._following.hears)
         self._stopping = False
         self.looked_at: datetime | None = None
         self._looked_at = 0
-        self._next_look = 0.0
-        self._resumes_at = 0.0
-        self._pause_s = _PAUSE_S
+        self._times = Timetable(engine.settings.look_interval_s)
         self._gives_turn = False
-        self._look_interval_s = engine.settings.look_interval_s
         self._last_change = time.monotonic()
         self._depth = 0
-        self._lacks_vectors = True
+        self._lacks_vectors = self._considers_model = True
         self._maintains = False
         self._commits = 0
         self._has_failed = False
-        self._told: dict[str, Problem | None] = {}
-        self._considers_model = True
         self._loading: asyncio.Task[None] | None = None
         self._checking: asyncio.Task[None] | None = None
 
     @property
     def state(self) -> WatchState:
         """How the files are followed now."""
-        return self._following.state(self._look_interval_s)
+        return self._following.state(self._times.interval_s)
 
     @property
     def is_behind(self) -> bool:
@@ -131,7 +121,7 @@ class Worker:
     def mark_everything(self) -> None:
         """Ask for a full look, from the loop's thread."""
         self._dirty.mark_everything()
-        self._resumes_at = 0.0
+        self._times.resume()
         self._wake.set()
 
     def stop(self) -> None:
@@ -144,21 +134,11 @@ class Worker:
         if self._following.is_polling:
             self.mark_everything()  # as nobody else would tell of it
         else:
-            await self._hear_so_far()
+            await self._hearing.so_far(lambda: self._stopping)
         wanted = self._dirty.marked
         while self._looked_at < wanted and not self._stopping:
             self._settled.clear()
             await self._settled.wait()
-
-    async def _hear_so_far(self) -> None:
-        """Wait for events on their way; who asks while others wait shares the next round."""
-        self._asked += 1
-        mine = self._asked
-        async with self._ear:
-            while self._heard < mine and not self._stopping:
-                asked = self._asked
-                if await asyncio.to_thread(self._following.hears):
-                    self._heard = asked
 
     async def run(self) -> None:
         """Follow the files until :meth:`stop`; begins with a look at everything."""
@@ -203,32 +183,26 @@ class Worker:
             else:
                 await self._wait()
         except IndexLockedError:
-            self._next_look = self._resumes_at = time.monotonic() + _PAUSE_S
+            self._times.locked()
         except LancebrainError as error:
             self._lacks_vectors = False
             self._has_failed = True
-            self._next_look = time.monotonic() + self._look_interval_s
+            self._times.work_failed()
             self._on_error(error)
 
     @contextmanager
     def _looking(self, gone: Collection[str]) -> Iterator[None]:
-        """A look; what it took up and failed on is left to one at everything, soon.
-
-        Args:
-            gone: what was seen to go.
-        """
+        """A look; where it fails, one at everything that knows what went makes up for it, soon."""
         try:
             yield
         except LancebrainError:
             self._dirty.mark_everything(gone)
-            self._resumes_at = time.monotonic() + self._pause_s
-            self._pause_s = min(2 * self._pause_s, _MOST_PAUSE_S)
+            self._times.look_failed()
             raise
 
     def _is_look_due(self) -> bool:
         """Whether everything is to be looked at now."""
-        now = time.monotonic()
-        return now >= self._resumes_at if self._dirty.everything else now >= self._next_look
+        return self._times.is_due(is_asked=self._dirty.everything)
 
     async def _fill(self) -> None:
         """Give vectors to what lacks them. Until then it is found by its words, and the files are
@@ -236,9 +210,9 @@ class Worker:
         self._lacks_vectors = False
         try:
             await self._drive(self._engine.backfill_steps())
-            self._tell("vectors", None)
+            self._problems.tell("vectors", None)
         except EmbedderError as error:
-            self._tell("vectors", waiting(error))
+            self._problems.tell("vectors", waiting(error))
 
     async def _consider_model(self) -> None:
         """See whether the index is to have another model, and bring it there."""
@@ -246,21 +220,15 @@ class Worker:
         try:
             await asyncio.to_thread(self._engine.settle_model)
             await self._drive(self._engine.migration_steps(), rests=True)
-            self._tell("model", None)
+            self._problems.tell("model", None)
         except EmbedderError as error:
-            self._tell("model", Problem("", "model-unavailable", str(error)))
-
-    def _tell(self, of: str, problem: Problem | None) -> None:
-        """Tell of a problem, once as long as it stays; None where there is none."""
-        if problem is not None and problem != self._told.get(of):
-            self._on_problem(problem)
-        self._told[of] = problem
+            self._problems.tell("model", Problem("", "model-unavailable", str(error)))
 
     def _rests_for(self, seconds: float) -> bool:
         return time.monotonic() - self._last_change > seconds
 
     async def _wait(self) -> None:
-        until = self._resumes_at if self._dirty.everything else self._next_look
+        until = self._times.due_s(is_asked=self._dirty.everything)
         if self._commits > TINY_PIECES:
             until = min(until, self._last_change + _BETWEEN_EDITS_S)
         if self._maintains:
@@ -281,7 +249,7 @@ class Worker:
     async def _look_at_everything(self) -> None:
         was_asked = self._dirty.everything
         started = time.monotonic()
-        is_routine = started >= self._next_look
+        is_routine = self._times.is_due(is_asked=False)
         marked = self._dirty.marked
         gone = self._dirty.take_everything()
         found: list[Change] = []
@@ -295,20 +263,17 @@ class Worker:
                 is_asked=self._is_asked,
             )
             await self._finish(run, marked, is_full=True)
-        self._pause_s = _PAUSE_S
+        self._times.went_well()
         self.looked_at = datetime.now(UTC)
-        self._look_interval_s = settings.look_interval_s
+        looked_s = None
         if self._following.is_polling:
-            busy = (time.monotonic() - started) / _POLL_SHARE if not found else 0
-            self._look_interval_s = min(max(busy, _MIN_POLL_S), settings.look_interval_s)
-        elif not was_asked:
+            looked_s = 0.0 if found else time.monotonic() - started
+        elif not was_asked and (self._checking is None or self._checking.done()):
             came = [change.path for change in found if change.what in ("added", "changed")]
-            await asyncio.to_thread(self._following.found_without_event, came)
-            if self._checking is None or self._checking.done():
-                # Beside the rest, too: where events come late, it takes seconds.
-                self._checking = asyncio.create_task(asyncio.to_thread(self._following.check))
+            # Beside the rest, too: where events come late, it takes seconds.
+            self._checking = asyncio.create_task(asyncio.to_thread(self._following.check, came))
         if is_routine:
-            self._next_look = time.monotonic() + self._look_interval_s
+            self._times.begin_interval(settings.look_interval_s, looked_s=looked_s)
             self._lacks_vectors = self._considers_model = True
         self._record.write(self.state)
 

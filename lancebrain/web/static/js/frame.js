@@ -52,6 +52,7 @@ function stateOf({ beat, isLost }) {
   if (!beat.pulse || beat.doing === "failing") return { kind: "bad", text: t("state.bad") };
   if (beat.doing === "no-model") return { kind: "held", text: t("doing.no-model.short") };
   if (beat.pulse.pending) return { kind: "busy", text: t("state.pending", { count: beat.pulse.pending }) };
+  if (beat.doing === "on-demand") return { kind: "good", text: t("doing.on-demand.short") };
   if (beat.looked_at) return { kind: "good", text: t("state.looked", { ago: ago(beat.looked_at) }) };
   return { kind: "good", text: t("state.good") };
 }

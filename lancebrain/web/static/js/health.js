@@ -102,7 +102,7 @@ export function healthView(root) {
   function drawNow() {
     const { beat, isLost } = state;
     if (!beat) return put(now, waiting(t("doing.opening")));
-    const lines = [h("p", {}, h("span", { class: "lamp", data: { kind: isLost ? "lost" : beat.doing === "up-to-date" && beat.pulse && !beat.pulse.pinned ? "good" : "busy" } }), isLost ? t("state.lost") : t(`doing.${beat.doing}`))];
+    const lines = [h("p", {}, h("span", { class: "lamp", data: { kind: isLost ? "lost" : (beat.doing === "up-to-date" || beat.doing === "on-demand") && beat.pulse && !beat.pulse.pinned ? "good" : "busy" } }), isLost ? t("state.lost") : t(`doing.${beat.doing}`))];
     if (beat.why) lines.push(h("p", { class: "advice", lang: "en" }, visible(beat.why)));
     if (beat.progress) lines.push(progress(beat.progress));
     lines.push(h("p", { class: "hint" }, beat.is_followed ? t("health.followed") : t("health.not-followed"), beat.looked_at && ` ${t("health.looked", { ago: ago(beat.looked_at) })}`));
