@@ -167,6 +167,17 @@ def test_show_takes_a_path_a_line_an_id_or_a_file(lb: Lb, indexed: Path, notes: 
     assert beyond.code == 2
 
 
+def test_a_path_is_printed_so_that_it_can_be_given_again(
+    lb: Lb, indexed: Path, notes: Path
+) -> None:
+    (notes / "two  blanks, and one　wide.md").write_text("# Rooibos\n\nSteep it for long.\n")
+    lb("sync", "--index", indexed)
+    found = lb("search", "rooibos", "--index", indexed).out
+    (line,) = [line for line in found.splitlines() if "blanks" in line]
+    path = line[line.index("notes/") : line.index(".md") + 3]
+    assert lb("show", path, "--index", indexed).out.startswith("# Rooibos")
+
+
 def test_a_dry_run_tells_and_writes_nothing(lb: Lb, notes: Path, index: Path) -> None:
     planned = lb("sync", notes, "--dry-run", "--index", index, "--json").json
     assert planned["added"] == 4

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from lancebrain.cli.text import human_bytes, one_line, plural, printable
+from lancebrain.cli.text import human_bytes, one_line, path_line, plural, printable
 from lancebrain.kinds import LOGS
 from lancebrain.types import Answer, Hit, Problem, SourceStatus, Status, SyncReport
 
@@ -43,7 +43,7 @@ def print_answer(front: Front, answer: Answer, *, terms: Sequence[str]) -> None:
         _highlight(snippet, terms)
         _indented(front, snippet)
         if hit.also_at:
-            places = ", ".join(f"{one_line(p.path)}:{p.line_start}" for p in hit.also_at)
+            places = ", ".join(f"{path_line(p.path)}:{p.line_start}" for p in hit.also_at)
             _indented(front, Text(f"also at {places}", style="dim"))
         front.out.print()
     if not answer.hits:
@@ -61,7 +61,7 @@ def print_answer(front: Front, answer: Answer, *, terms: Sequence[str]) -> None:
 def print_passage(front: Front, passage: Passage) -> None:
     """The text to stdout, exactly when it goes into a file or a pipe; about it to stderr."""
     lines = f":{passage.line_start}-{passage.line_end}" if passage.rank_start >= 0 else ""
-    about = f"{one_line(passage.path)}{lines}"
+    about = f"{path_line(passage.path)}{lines}"
     if passage.heading_path:
         about += "  " + " › ".join(one_line(title) for title in passage.heading_path)
     front.remark(about)
@@ -178,7 +178,7 @@ def print_sources(front: Front, sources: Iterable[SourceStatus]) -> None:
             Text(one_line(source.name)),
             Text(source.state, style=_STATE_STYLE.get(source.state, "")),
             f"{source.documents:,}",
-            Text(one_line(source.root)),
+            Text(path_line(source.root)),
         )
     if table.row_count:
         front.out.print(table)
@@ -195,7 +195,7 @@ def print_problems(front: Front, problems: Sequence[Problem], *, every: bool) ->
     head = Text.assemble((plural(len(problems), "problem"), "yellow"), (f"  {summary}", "dim"))
     front.out.print(head, soft_wrap=True)
     for problem in problems if every else problems[:_FEW_PROBLEMS]:
-        place = one_line(problem.path) or "—"
+        place = path_line(problem.path) or "—"
         _indented(front, Text.assemble(place, "  ", (one_line(problem.message), "dim")))
 
 
@@ -206,7 +206,7 @@ def print_findings(front: Front, diagnosis: Diagnosis) -> None:
         message = one_line(finding.message)
         front.out.print(Text.assemble(mark, "  ", message), soft_wrap=True)
         for path in finding.paths:
-            _indented(front, Text(one_line(path), style="dim"))
+            _indented(front, Text(path_line(path), style="dim"))
         if not finding.fixed:
             _indented(front, Text(f"repair: {one_line(finding.repair)}", style="dim"))
     left = sum(not finding.fixed for finding in diagnosis.findings)
@@ -240,7 +240,7 @@ def _local(at: datetime | None) -> str:
 
 def _hit_head(number: int, hit: Hit) -> Text:
     head = Text(f"{number:<3}", style="dim")
-    head.append(f"{one_line(hit.path)}", style="bold cyan")
+    head.append(path_line(hit.path), style="bold cyan")
     last = f"-{hit.line_end}" if hit.line_end != hit.line_start else ""
     head.append(f":{hit.line_start}{last}", style="cyan")
     head.append(f"  {hit.score:.2f}", style="dim")

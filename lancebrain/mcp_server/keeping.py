@@ -222,5 +222,5 @@ def _source(app: App, brain: Brain, state: SourceStatus) -> SourceEntry:
 
 def _problem(problem: Problem) -> ProblemEntry:
     return ProblemEntry(
-        path=label(problem.path), code=problem.code, message=label(problem.message, most_chars=400)
+        path=problem.path, code=problem.code, message=label(problem.message, most_chars=400)
     )
