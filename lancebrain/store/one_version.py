@@ -122,7 +122,8 @@ class OneVersion:
 
     def _take(self, row_ids: list[int], columns: Sequence[str] | Mapping[str, str]) -> pa.Table:
         """Rows by id, in no defined order; an id is of this version, see also ``texts``."""
-        return self._read(lambda table: table.take(row_ids, physical(columns, self._vector)))
+        # Where this moves to another version meanwhile, some may not be there.
+        return self._read(lambda table: table.take_found(row_ids, physical(columns, self._vector)))
 
     def _document_rows(
         self, paths: Sequence[str] | None, columns: Sequence[str] | Mapping[str, str]

@@ -25,7 +25,7 @@ _KEPT_CHUNKS = 1_000
 _SHOWN_DOCUMENT = {name: name for name in ("path", "source", "domain", "kind")} | {
     name: f"doc.{name}" for name in ("title", "size", "mtime_ns", "ctime_ns", "sha256")
 }
-_SHOWN_CHUNK = (ROW_ID, "heading_path", "role", "said_at")
+_SHOWN_CHUNK = ("heading_path", "role", "said_at")
 _THERE = (*KEY, "line_count", ROW_ID)
 
 
@@ -131,12 +131,13 @@ def read_passages(table: Reading, keys: Sequence[Key]) -> Passages:
     lines = there.filter(pc.is_valid(there["line_count"]))  # chunks, but for those removed
     row_of, counts = dict(keyed(lines, ROW_ID)), dict(keyed(lines, "line_count"))
     row_ids = [row_of[key] for key in dict.fromkeys(keys) if key in row_of]
-    rows = table.take(row_ids, _SHOWN_CHUNK)
-    shown = dict(zip(rows[ROW_ID].to_pylist(), _rows(rows, _SHOWN_CHUNK[1:]), strict=True))
-    chunks: dict[Key, ShownChunk] = {}
-    for row_id, (path, chunk_index, text) in zip(row_ids, table.texts(row_ids), strict=True):
-        trail, role, said_at = shown[row_id]
-        chunks[path, chunk_index] = ShownChunk(text, tuple(trail or ()), role, said_at)
+    shown = _rows(table.take(row_ids, _SHOWN_CHUNK), _SHOWN_CHUNK)
+    chunks = {
+        (path, chunk_index): ShownChunk(text, tuple(trail or ()), role, said_at)
+        for (path, chunk_index, text), (trail, role, said_at) in zip(
+            table.texts(row_ids), shown, strict=True
+        )
+    }
     return Passages(
         documents={row[0]: ShownDocument(*row) for row in _rows(documents, _SHOWN_DOCUMENT)},
         chunks=chunks,

@@ -6,8 +6,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .schema import ROW_ID
-
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -37,24 +35,19 @@ class RecentTexts:
         """The texts of some rows, in their order.
 
         Args:
-            take: reads columns of rows by their ids, in no defined order.
-
-        Raises:
-            ValueError: there is no such row.
+            take: reads columns of rows by their ids, in their order.
         """
         with self._guard:
             found = {row_id: self._kept.pop(row_id) for row_id in row_ids if row_id in self._kept}
             self._kept |= found  # as the ones that were asked for last
         lacking = [row_id for row_id in row_ids if row_id not in found]
         if lacking:
-            rows = take(lacking, [ROW_ID, *_COLUMNS])
-            ids, *columns = (rows[name].to_pylist() for name in (ROW_ID, *_COLUMNS))
-            read = dict(zip(ids, zip(*columns, strict=True), strict=True))
+            rows = take(lacking, _COLUMNS)
+            columns = (rows[name].to_pylist() for name in _COLUMNS)
+            read = dict(zip(lacking, zip(*columns, strict=True), strict=True))
             found |= read
             with self._guard:
                 self._kept |= read
                 for row_id in list(self._kept)[: max(len(self._kept) - _KEPT, 0)]:
                     del self._kept[row_id]
-        if len(found) < len(set(row_ids)):
-            raise ValueError("a row that an index names is not in the table")
         return [found[row_id] for row_id in row_ids]
