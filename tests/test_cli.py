@@ -112,6 +112,30 @@ def test_export_gives_back_every_file(lb: Lb, indexed: Path) -> None:
     assert texts == {f"notes/{name}": text for name, text in NOTES.items()}
 
 
+def test_export_takes_in_what_changed_on_disk_first(lb: Lb, indexed: Path, notes: Path) -> None:
+    export = ("export", "--index", indexed, "--path", "notes/gear/espresso.md")
+    (notes / "gear/espresso.md").write_text("# Espresso\n\nGrind it finer.\n")
+    assert "finer" not in lb(*export, "--no-look").out
+    assert "finer" not in lb(*export, "--at", "latest").out
+    assert "finer" in lb(*export).out
+
+
+def test_export_leaves_a_file_as_it_was_unless_all_of_it_can_be_written(
+    lb: Lb, indexed: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("from before")
+    failed = lb("export", "--index", indexed, "-o", out, "--at", "999")
+    assert failed.code == 2
+    assert out.read_text() == "from before"
+    nowhere = lb("export", "--index", indexed, "-o", tmp_path / "none" / "out.jsonl")
+    assert nowhere.code == 2
+    assert "cannot be written" in nowhere.err
+    lb("export", "--index", indexed, "-o", out)
+    assert json.loads(out.read_text().splitlines()[0])["path"].startswith("notes/")
+    assert {file.name for file in tmp_path.glob("out*")} == {"out.jsonl"}
+
+
 def test_export_can_be_narrowed_and_take_other_forms(lb: Lb, indexed: Path, tmp_path: Path) -> None:
     out = tmp_path / "chunks.parquet"
     lb("export", "--index", indexed, "--format", "parquet", "-o", out, "--tag", "bike")

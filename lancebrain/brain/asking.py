@@ -215,14 +215,19 @@ class Asking:
         format: Format = "jsonl",
         filter: Filter | None = None,
         at: str | None = None,
-    ) -> None:
+        look: bool = True,
+    ) -> tuple[str, ...]:
         """Write the chunks to a stream, see :data:`lancebrain.brain.export.COLUMNS`.
 
         Args:
             target: is written to as it goes.
             format: ``jsonl``, ``csv``, ``parquet`` or ``arrow``.
             filter: which chunks; all by default.
-            at: as of this version.
+            at: as of this version; no file is looked at.
+            look: as in :meth:`search`.
+
+        Returns:
+            Sentences about what may be missing.
 
         Raises:
             IndexNotFoundError: nothing was indexed yet.
@@ -231,8 +236,10 @@ class Asking:
         from lancebrain.analysis.chunks import chunks_in_pieces
         from lancebrain.brain.export import COLUMNS, write_export
 
+        notes = self.freshen(text_only=True) if look and at is None else ()
         pieces = chunks_in_pieces(self._snapshot(at), filter or Filter(), COLUMNS)
         write_export(pieces, target, format)
+        return notes
 
     def _snapshot(self, at: str | None) -> Snapshot:
         store = self._access.store()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 
@@ -11,6 +13,7 @@ from lancebrain.cli.app import command
 from lancebrain.cli.exits import PROBLEMS
 from lancebrain.cli.front import Front
 from lancebrain.cli.refs import At
+from lancebrain.errors import UsageError
 from lancebrain.types import Filter
 
 
@@ -55,25 +58,48 @@ def export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Else to stdout.")
     ] = None,
+    look: Annotated[
+        bool, typer.Option("--look/--no-look", help="Look at the files for changes first.")
+    ] = True,
     at: At = None,
     *,
     wanted: Filter,
 ) -> None:
     """Write the chunks out, without vectors, in the order of the documents."""
-    import contextlib
     import sys
 
-    from lancebrain.errors import UsageError
+    from lancebrain.cli.text import one_line
 
     if output is None and file_format in ("parquet", "arrow") and sys.stdout.isatty():
         raise UsageError(
             f"{file_format} is binary and would spoil the terminal.",
             hint="Name a file: --output FILE",
         )
-    with front.brain() as brain, contextlib.ExitStack() as stack:
-        target = stack.enter_context(output.open("wb")) if output else sys.stdout.buffer
-        file_format = "jsonl" if front.as_json else file_format
-        brain.export(target, format=file_format, filter=wanted, at=at)
+    file_format = "jsonl" if front.as_json else file_format
+    target = nullcontext(sys.stdout.buffer) if output is None else _written(output)
+    with front.brain() as brain, target as stream:
+        notes = brain.export(stream, format=file_format, filter=wanted, at=at, look=look)
+    for note in notes:
+        front.remark(one_line(note))
+
+
+@contextmanager
+def _written(output: Path) -> Iterator[BinaryIO]:
+    """A file to write, which takes the place of one of its name when it is whole."""
+    is_device = output.exists() and not output.is_file()
+    file = output if is_device else output.with_name(f"{output.name}.part")
+    try:
+        with file.open("wb") as stream:
+            yield stream
+        if not is_device:
+            file.replace(output)
+    except OSError as error:
+        raise UsageError(
+            f"{output} cannot be written: {error.strerror}.", hint="Name another file."
+        ) from error
+    finally:
+        if not is_device:
+            file.unlink(missing_ok=True)
 
 
 @command(
