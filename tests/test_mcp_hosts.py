@@ -60,9 +60,28 @@ def test_what_the_file_holds_else_is_kept_and_backed_up(tmp_path: Path, name: st
     assert done.backup.read_text(encoding="utf-8") == before
     if file.suffix == ".toml":
         assert before in file.read_text(encoding="utf-8")
+    again = _install(name, tmp_path, Launch("/opt/other/lancebrain", ("serve",), {}))
+    assert again.changed
+    assert done.backup.read_text(encoding="utf-8") == before  # of the time before the first
+    undone = _install(name, tmp_path, None)
+    assert undone.changed
+    assert file.read_text(encoding="utf-8") == before
+    assert done.backup.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("name", ["cursor", "codex"])
+def test_taking_it_out_keeps_what_was_put_in_since(tmp_path: Path, name: str) -> None:
+    file = HOSTS[name].file(tmp_path, "linux", {})
+    file.parent.mkdir(parents=True, exist_ok=True)
+    is_toml = file.suffix == ".toml"
+    file.write_text('model = "x"\n' if is_toml else '{"model":"x"}')
+    _install(name, tmp_path)
+    since = 'new = "y"\n' + file.read_text() if is_toml else json.dumps(_load(file) | {"new": "y"})
+    file.write_text(since)
     _install(name, tmp_path, None)
-    wanted = tomllib.loads(before) if file.suffix == ".toml" else json.loads(before)
-    assert _load(file) == wanted
+    content = _load(file)
+    assert (content["model"], content["new"]) == ("x", "y")
+    assert not content.get(HOSTS[name].key)
 
 
 def test_a_file_with_comments_is_left_alone_with_what_to_put_in(tmp_path: Path) -> None:

@@ -190,10 +190,32 @@ def installed(
     change = _toml_changed if file.suffix == ".toml" else _json_changed
     after = change(before or "", host.key, entry, file)
     changed = after != (before or "")
-    backup = file.with_name(file.name + BACKUP) if changed and before is not None else None
+    without = change(before or "", host.key, None, file)
+    kept = file.with_name(file.name + BACKUP)
+    original = _read(kept)
+    if entry is None and original is not None and _differ_in_form(after, original, host.key, file):
+        after = original
+    # What has our entry already is not as it was before.
+    backup = kept if changed and before is not None and without == before else None
     if write and changed:
         _write(file, after, before, backup)
     return Installed(name, file, backup, changed, after)
+
+
+def _differ_in_form(one: str, other: str, key: str, file: Path) -> bool:
+    """Whether two contents of a host's file say the same; a table of servers without any says
+    nothing."""
+    import tomlkit
+
+    parse = tomlkit.parse if file.suffix == ".toml" else json.loads
+    try:
+        contents = [dict(parse(text)) if text.strip() else {} for text in (one, other)]
+    except ValueError:
+        return False
+    for content in contents:
+        if not content.get(key, True):
+            del content[key]
+    return contents[0] == contents[1]
 
 
 def _read(file: Path) -> str | None:
