@@ -141,6 +141,8 @@ def _agreed(plan: Rollback) -> bool:
 
 def _what(rollback: Rollback) -> str:
     changes = _counted(rollback.changes) or "the same documents"
+    if rollback.changes_model:
+        changes += f", model {rollback.model} in place of {rollback.model_before}"
     return f"from version {rollback.version_before} to {rollback.restored} ({changes})"
 
 

@@ -69,7 +69,9 @@ def test_use_again_does_nothing_and_rollback_brings_the_old_model_back(
     configured("model", "use", OTHER)
     again = configured("model", "use", OTHER, "--json").json
     assert (again["done"], again["embedded"]) == (True, 0)
-    configured("rollback", "latest~1", "--yes")
+    rolled = configured("rollback", "latest~1", "--yes")
+    assert f", model {configured('status', '--json').json['model']}" in rolled.out
+    assert f"lancebrain model use {OTHER}" in " ".join(rolled.err.split())
     pinned = configured("search", "Word7 of it", "--mode", "vector", "-n", 1, "--json").json
     assert pinned["hits"][0]["path"] == "notes/7.md"
     assert configured("model", "use", OTHER).code == 2  # pinned

@@ -98,14 +98,21 @@ def print_rollback(front: Front, done: Rollback, *, dry_run: bool) -> None:
     would = ("would be: ", "yellow") if dry_run else ""
     what = (f"version {done.version_before} → {done.restored}", "bold")
     front.out.print(Text.assemble(would, what, f"  {changes_of(done)}"), soft_wrap=True)
+    if done.changes_model:
+        front.remark(
+            f"The model is that of the version, {one_line(done.model)}. To have "
+            f"{one_line(done.model_before)} after `lancebrain resume`: "
+            f"lancebrain model use {one_line(done.model_before)}"
+        )
     if not dry_run:
         front.remark(f"Pinned at {done.ref}: files are not followed until `lancebrain resume`.")
         front.remark(f"The way back: lancebrain rollback {done.checkpoint}")
 
 
 def changes_of(rollback: Rollback) -> str:
-    """How many documents a rollback concerns, in words."""
-    return _counted(rollback.changes, _DOCUMENTS) or "the same documents"
+    """How many documents a rollback concerns, and whether the model, in words."""
+    documents = _counted(rollback.changes, _DOCUMENTS) or "the same documents"
+    return f"{documents}, model {rollback.model}" if rollback.changes_model else documents
 
 
 def print_restored(front: Front, restored: Sequence[RestoredFile], *, dry_run: bool) -> None:

@@ -215,4 +215,8 @@ class RollbackResult(BaseModel):
     version_before: int
     checkpoint: Annotated[str, Field(description="Names the state before; roll back to it.")]
     changes: dict[str, int]
+    model: Annotated[
+        str | None,
+        Field(description="That of the restored version, which is in use then, if it is another."),
+    ] = None
     what_next: str

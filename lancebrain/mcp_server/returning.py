@@ -157,5 +157,6 @@ def _rolled(what: Rollback, *, done: bool, what_next: str) -> RollbackResult:
         version_before=what.version_before,
         checkpoint=what.checkpoint,
         changes=dict(what.changes),
+        model=what.model if what.changes_model else None,
         what_next=what_next,
     )

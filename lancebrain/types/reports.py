@@ -181,6 +181,7 @@ class Rollback:
         checkpoint: name of ``version_before``, the way back.
         changes: how many documents differ, by what happened to them.
         ref: the checkpoint or number of ``restored``; it means the same later on.
+        model_before, model: of ``version_before`` and of ``restored``, which is in use afterwards.
     """
 
     version_before: int
@@ -189,3 +190,10 @@ class Rollback:
     checkpoint: str
     changes: Mapping[str, int]
     ref: str = ""
+    model_before: str = ""
+    model: str = ""
+
+    @property
+    def changes_model(self) -> bool:
+        """Whether the index has another model afterwards."""
+        return self.model != self.model_before

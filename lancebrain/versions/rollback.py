@@ -109,10 +109,12 @@ def _after(plan: Rollback) -> Iterator[None]:
 def _planned(store: Store, ref: str, now: datetime) -> tuple[Rollback, tuple[DocumentChange, ...]]:
     restored = resolve(store, ref, now=now)
     current = store.snapshot()
-    changes = diff(current, store.snapshot(restored)).changes
+    then = store.snapshot(restored)
+    changes = diff(current, then).changes
     counts: Counter[str] = Counter(change.what for change in changes)
     name = ref.strip() if ref.strip() in store.tags() else str(restored)
-    plan = Rollback(current.version, restored, current.version, "", dict(counts), name)
+    models = (current.info.model, then.info.model)
+    plan = Rollback(current.version, restored, current.version, "", dict(counts), name, *models)
     return plan, changes
 
 
