@@ -141,7 +141,7 @@ def print_status(front: Front, status: Status, *, every_problem: bool) -> None:
         ("size", human_bytes(status.bytes)),
         (
             "model",
-            status.model + (f", changing to {status.next_model}" if status.next_model else ""),
+            status.model + (f", {_next(status)}" if status.next_model else ""),
         ),
         ("index", status.index),
     ):
@@ -184,6 +184,11 @@ def print_sources(front: Front, sources: Iterable[SourceStatus]) -> None:
         front.out.print(table)
     else:
         front.remark("No sources yet. Begin: lancebrain sync FOLDER")
+
+
+def _next(status: Status) -> str:
+    """What becomes of the model: only who follows the files goes on with it by itself."""
+    return f"{'changing to' if status.watching else 'planned is'} {status.next_model}"
 
 
 def print_problems(front: Front, problems: Sequence[Problem], *, every: bool) -> None:

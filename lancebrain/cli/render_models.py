@@ -47,11 +47,14 @@ def print_model(front: Front, state: ModelState) -> None:
         lines[2:3] = [("here", "cannot be had now")]
     if state.next_model:
         share = f"{state.next_done:,} of {state.next_total:,} texts"
-        lines.append(("changing to", f"{state.next_model}: {share}"))
+        lines.append(("planned", f"{state.next_model}, which {share} have"))
     for name, value in lines:
         front.out.print(Text.assemble((f"{name:<12}", "dim"), one_line(value)), soft_wrap=True)
     if state.next_model:
-        front.remark(f"Go on: lancebrain model use {state.next_model}")
+        front.remark(
+            "Whoever follows the files brings it about; or now: "
+            f"lancebrain model use {state.next_model}"
+        )
 
 
 def print_change(front: Front, change: ModelChange) -> None:
