@@ -347,3 +347,29 @@ def test_an_index_that_was_deleted_meanwhile_is_told_as_such_and_not_as_damage(
     shutil.rmtree(store.folder)
     with pytest.raises(IndexNotFoundError):
         step(opened)
+
+
+@pytest.mark.parametrize("commits", [1, 2, 3])
+def test_an_open_index_follows_where_the_numbers_of_torn_versions_are_used_again(
+    store: Store, commits: int
+) -> None:
+    for name in "ab":
+        put(store, {f"n/{name}.md": [f"quokka {name}"]})
+    long_open = Store.open(store.folder)
+    torn = [put(long_open, {f"n/{name}.md": [f"wombat {name}"]}) for name in "cd"]
+    found = long_open.snapshot().keyword_candidates("wombat quokka", Filter(), 9)
+    assert {one.path for one in found} == {"n/a.md", "n/b.md", "n/c.md", "n/d.md"}
+    for version in torn:
+        manifest(store, version).write_bytes(b"")
+    other = Store.open(store.folder)
+    assert sorted(other.recovered) == torn
+    for name in "xyz"[:commits]:
+        put(other, {f"n/{name}.md": [f"numbat {name}"]})
+    for opened in (long_open, other):
+        found = opened.snapshot().keyword_candidates("wombat quokka numbat", Filter(), 9)
+        there = {"n/a.md", "n/b.md", *(f"n/{name}.md" for name in "xyz"[:commits])}
+        assert {one.path for one in found} == there
+        assert all(one.text.endswith(one.path[2]) for one in found)
+    put(long_open, {"n/e.md": ["wombat e"]})
+    put(other, {"n/f.md": ["wombat f"]})
+    assert long_open.snapshot().document_count() == other.snapshot().document_count()

@@ -9,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lancebrain.config import Settings
-from lancebrain.store import DocumentStat
+from lancebrain.store import DocumentStat, Store
+from lancebrain.store.manifests import manifest_file
+from lancebrain.sync import Engine
 from lancebrain.sync.known import Documents
 from lancebrain.sync.look import may_have_changed, to_read
 from lancebrain.sync.manner import Manner
 from lancebrain.types import Source, SourceFile
+from tests.indexes import Notes
 
 S = 1_000_000_000
 BASE = 1_700_000_000 * S
@@ -74,3 +77,17 @@ def test_files_to_read_are_those_that_may_have_changed_or_are_read_otherwise_tod
         )
 
     assert to_read(SOURCE, files, documents, MANNER) == [f for f in files if not is_left_alone(f)]
+
+
+def test_a_version_that_has_the_number_of_a_torn_one_is_not_taken_for_it(tmp_path: Path) -> None:
+    notes = Notes(tmp_path).write({"a.md": "Alpha.\n"})
+    notes.sync()
+    staying = Engine(Store.open(notes.settings.index), notes.settings, lambda: notes.embedder)
+    notes.write({"x.md": "In the torn version.\n"})
+    torn = staying.sync().version
+    manifest_file(notes.settings.index / "chunks.lance", torn).write_bytes(b"")
+    notes.write({"y.md": "In the one that took its number.\n"})
+    other = Engine(Store.open(notes.settings.index), notes.settings, lambda: notes.embedder)
+    assert other.sync(["notes/y.md"]).version == torn
+    assert staying.sync().added == 1
+    assert staying.store.snapshot().stats().keys() == {"notes/a.md", "notes/x.md", "notes/y.md"}

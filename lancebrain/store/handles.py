@@ -2,7 +2,8 @@
 
 A table is replaced as a whole when documents are forgotten, and when a damaged one is built anew,
 by this process or another. Its versions then count from 1 again, so that nothing that was cached
-of the one before may be used any more.
+of the one before may be used any more. Nor may it where versions that a power cut tore were
+dropped: the next commits get the numbers of those, of their pieces and of their rows.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class Handles:
             if self._asked_at is None or self._storage.is_due(self._asked_at):
                 self.follow()
                 newest = self._connection.newest_version()
-                if self._storage.identity(newest) != self._latest.identity:
+                if newest < self._latest.version:
+                    self._open()
+                elif self._storage.identity(newest) != self._latest.identity:
                     self._see_newest()
                 self._asked_at = asked_at
             return self._latest
@@ -93,11 +96,18 @@ class Handles:
             yield self._probe
 
     def follow(self) -> None:
-        """Open everything anew if another table took the place of this one."""
+        """Open everything anew if another table took the place of this one, or another version
+        that of the newest one known."""
         with self._guard:
             there = self._storage.table_identity()
-            if there is not None and there != self._opened:
+            if (there is not None and there != self._opened) or self._is_another_version():
                 self._open()
+
+    def _is_another_version(self) -> bool:
+        if self._storage.is_shared:  # where each version is whole, and none is dropped
+            return False
+        identity = self._storage.identity(self._latest.version)
+        return identity is not None and identity != self._latest.identity
 
     def _open(self) -> None:
         self._asked_at = None

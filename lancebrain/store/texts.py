@@ -22,7 +22,7 @@ class RecentTexts:
 
     The id of a row is of the same text in every version that has it: Lance never gives the number
     of a piece of a table twice, not after a restore either, and what is written in place are
-    vectors alone.
+    vectors alone. Where versions were dropped it does, and the handles begin with new texts.
     """
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ a look compares the numbers of all documents, and asks for the rows of few.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, repeat
 from operator import itemgetter
@@ -135,6 +135,7 @@ class KnownDocuments:
     def __init__(self) -> None:
         self._table_id = ""
         self._version = 0
+        self._identity: Hashable | None = None
         self._documents: Documents | None = None
 
     def has(self, path: str) -> bool:
@@ -147,17 +148,26 @@ class KnownDocuments:
         Args:
             table_id: of the table, as versions of another count from 1 again.
         """
-        is_newest = (table_id, snapshot.version) == (self._table_id, self._version)
-        if self._documents is None or not is_newest:
+        # Its number alone may be that of another, after versions that a power cut tore.
+        is_newest = (table_id, snapshot.identity) == (self._table_id, self._identity)
+        if self._documents is None or self._identity is None or not is_newest:
             self._table_id = table_id
             self._documents = Documents(snapshot.stat_table())
-            self._version = snapshot.version
+            self._version, self._identity = snapshot.version, snapshot.identity
         return self._documents
 
     def committed(
-        self, version: int, written: Iterable[DocumentState], removed: Iterable[str]
+        self,
+        version: int,
+        identity: Hashable | None,
+        written: Iterable[DocumentState],
+        removed: Iterable[str],
     ) -> None:
-        """Follow a commit that was made on top of the version that was asked for last."""
+        """Follow a commit that was made on top of the version that was asked for last.
+
+        Args:
+            version, identity: of the new version.
+        """
         if self._documents is None or version != self._version + 1:
             return
         for path in removed:
@@ -165,7 +175,7 @@ class KnownDocuments:
         for state in written:
             values = (getattr(state, name) for name in DocumentStat._fields)
             self._documents.put(state.path, DocumentStat._make(values))
-        self._version = version
+        self._version, self._identity = version, identity
 
 
 def under(paths: Iterable[str], places: Collection[str]) -> list[str]:

@@ -301,7 +301,8 @@ class Run:
         self._version = self._store.commit(
             batch.rows(vectors), reason="sync", counts=counts, started=started
         )
-        self._known.committed(self._version, batch.documents, batch.left)
+        identity = self._store.storage.identity(self._version)
+        self._known.committed(self._version, identity, batch.documents, batch.left)
         self.committed = True
         self.text_first |= embedded < len(lacking)
         self._count(batch, embedded=embedded, reused=reused)
