@@ -45,14 +45,14 @@ def test_a_torn_newest_manifest_is_dropped_and_the_version_before_opens(
     kept = kept_bytes if kept_bytes != 0.5 else len(content) // 2
     manifest(store, torn).write_bytes(content[: int(kept)])
     opened = Store.open(store.folder)
-    assert opened.recovered == [torn]
+    assert opened.recovered.versions == (torn,)
     assert opened.snapshot().version == whole
     assert opened.snapshot().stats().keys() == {"n/a.md"}
     assert torn not in [record.version for record in opened.commits.read()]
     assert put(opened, {"n/c.md": ["gamma"]}) == torn
     assert opened.snapshot().stats().keys() == {"n/a.md", "n/c.md"}
     assert [record.version for record in opened.commits.read()] == [whole, torn]
-    assert Store.open(store.folder).recovered == []
+    assert not Store.open(store.folder).recovered
 
 
 def test_a_checkpoint_of_a_torn_version_goes_with_it_and_history_tells(store: Store) -> None:
@@ -67,10 +67,48 @@ def test_a_checkpoint_of_a_torn_version_goes_with_it_and_history_tells(store: St
     assert put(opened, {"n/d.md": ["delta"]}) == torn[0]
     assert [(one.name, one.version) for one in Checkpoints(opened).all()] == [("kept", whole)]
     (note,) = [record.note for record in opened.commits.read() if record.note]
-    assert f"tore versions {torn[0]}, {torn[1]} " in note
-    assert "checkpoints last, lost.1" in note
+    assert f"tore versions {torn[0]}, {torn[1]} and checkpoints last, lost.1 " in note
     with store.lock(1):
         Checkpoints(store).create("last", torn[0], at=NOW)  # the name is free again
+
+
+def test_a_recovery_that_is_cut_short_is_done_again_and_no_name_passes_to_another_version(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, {"n/a.md": ["alpha"]})
+    torn = put(store, {"n/b.md": ["beta"]})
+    with store.lock(1):
+        Checkpoints(store).create("mine", torn, at=NOW)
+    manifest(store, torn).write_bytes(b"")
+    for step in ("lancebrain.store.commit_log.CommitLog.append", "pathlib.Path.unlink"):
+
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(step, refuse)
+            with pytest.raises(StoreError):
+                Store.open(store.folder)
+    opened = Store.open(store.folder)
+    assert opened.recovered.versions == (torn,)
+    assert put(opened, {"n/c.md": ["gamma"]}) == torn
+    assert opened.tags() == {}
+    (note,) = [record.note for record in opened.commits.read() if record.note]
+    assert note.count("tore") == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"version": "?"}'])
+def test_a_torn_checkpoint_is_dropped_and_the_others_stay(store: Store, content: bytes) -> None:
+    whole = put(store, {"n/a.md": ["alpha"]})
+    with store.lock(1):
+        for name in ("torn", "kept"):
+            Checkpoints(store).create(name, whole, at=NOW)
+    (store.folder / "chunks.lance" / "_refs" / "tags" / "torn.json").write_bytes(content)
+    opened = Store.open(store.folder)
+    assert opened.recovered.checkpoints == ("torn",)
+    assert opened.tags() == {"kept": whole}
+    assert [record.note for record in opened.commits.read() if "checkpoint torn" in record.note]
+    assert not Store.open(store.folder).recovered
 
 
 def test_several_torn_manifests_are_dropped_down_to_a_whole_one(store: Store) -> None:
@@ -112,7 +150,7 @@ def test_damage_to_an_old_file_drops_no_version(store: Store) -> None:
     versions = [put(store, {f"n/{n}.md": ["beta"]}) for n in range(3)]
     old.write_bytes(old.read_bytes()[:100])
     opened = Store.open(store.folder)
-    assert opened.recovered == []
+    assert not opened.recovered
     assert opened.snapshot().version == versions[-1]
     with pytest.raises(StoreError, match="damaged"):
         opened.snapshot().chunks(["n/a.md"])
@@ -137,7 +175,7 @@ def test_a_version_whose_deletions_were_not_written_out_is_dropped(
     content = newest.read_bytes()
     newest.write_bytes(content[: int(len(content) * kept)])
     opened = Store.open(store.folder)
-    assert (opened.recovered, opened.snapshot().version) == ([torn], whole)
+    assert (opened.recovered.versions, opened.snapshot().version) == ((torn,), whole)
     assert len(opened.snapshot().keyword_candidates("alpha", Filter(), 50)) == 30
 
 
@@ -161,7 +199,7 @@ def test_what_others_put_beside_the_files_of_a_table_is_passed_over(
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(data.read_bytes())
     opened = Store.open(store.folder)
-    assert (opened.recovered, opened.snapshot().version) == ([], newest)
+    assert (opened.recovered.versions, opened.snapshot().version) == ((), newest)
     with opened.lock(1):
         opened.maintain(keep_versions=timedelta(days=1))
     assert Store.open(store.folder).snapshot().stats().keys() == {"n/a.md"}
@@ -176,7 +214,7 @@ def test_a_version_whose_full_text_index_was_not_written_out_is_dropped(store: S
     parts = (store.folder / "chunks.lance" / "_indices").rglob("*.lance")
     max(parts, key=lambda part: part.stat().st_mtime_ns).write_bytes(b"")
     opened = Store.open(store.folder)
-    assert opened.recovered == [torn]
+    assert opened.recovered.versions == (torn,)
     assert len(opened.snapshot().keyword_candidates("alpha", Filter(), 50)) == 21
 
 
@@ -189,7 +227,7 @@ def test_a_torn_version_is_dropped_by_one_process_at_a_time(
     manifest(store, torn).write_bytes(b"")
     with IndexLock(store.folder).held(0), pytest.raises(IndexLockedError):
         Store.open(store.folder)
-    assert Store.open(store.folder).recovered == [torn]
+    assert Store.open(store.folder).recovered.versions == (torn,)
 
 
 def test_what_a_write_that_failed_left_behind_makes_no_later_version_torn(store: Store) -> None:
@@ -203,7 +241,7 @@ def test_what_a_write_that_failed_left_behind_makes_no_later_version_torn(store:
     with store.lock(1):
         version = store.restore(first)
     opened = Store.open(store.folder)
-    assert opened.recovered == []
+    assert not opened.recovered
     assert opened.snapshot().version == version
 
 
@@ -214,7 +252,7 @@ def test_leftovers_of_a_killed_writer_change_nothing_and_go_with_maintenance(sto
     for file in leftovers:
         file.write_bytes(b"half")
     opened = Store.open(store.folder)
-    assert opened.recovered == []
+    assert not opened.recovered
     assert opened.snapshot().version == version
     with opened.lock(1):
         opened.maintain(keep_versions=timedelta(days=1))
@@ -362,7 +400,7 @@ def test_an_open_index_follows_where_the_numbers_of_torn_versions_are_used_again
     for version in torn:
         manifest(store, version).write_bytes(b"")
     other = Store.open(store.folder)
-    assert sorted(other.recovered) == torn
+    assert list(other.recovered.versions) == torn
     for name in "xyz"[:commits]:
         put(other, {f"n/{name}.md": [f"numbat {name}"]})
     for opened in (long_open, other):

@@ -64,13 +64,14 @@ def ailment(
 
 
 def recovered_versions(engine: Engine) -> Iterator[Ailment]:
-    """Versions that a power cut had torn; opening has dropped them already."""
-    if engine.store.recovered:
+    """What a power cut had torn; opening has dropped it already."""
+    recovered = engine.store.recovered
+    if recovered:
         yield ailment(
             "torn-versions",
-            f"{len(engine.store.recovered)} versions were torn by a power cut and dropped.",
+            f"A power cut tore {recovered}, which opening dropped.",
             "the version before is in use; a sync brings what is lacking",
-            count=len(engine.store.recovered),
+            count=len(recovered.versions) + len(recovered.checkpoints),
         )
 
 

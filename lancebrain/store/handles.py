@@ -72,7 +72,10 @@ class Handles:
         if self._seen % _SEEN_WITH_ONE == 0:
             self._open()
         else:
+            table_id = self.info.table_id
             self._latest = self._snapshot()
+            if self.info.table_id != table_id:  # what is kept is of the table before
+                self._open()
 
     def expire(self) -> None:
         """Ask for the newest version the next time, however lately that was done."""

@@ -6,7 +6,7 @@ What writes to it is in ``table``.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
@@ -33,7 +33,7 @@ from .handles import Handles
 from .hold import Hold
 from .planned import ModelPlan
 from .recall import RecallNote
-from .recovery import drop_names_of, drop_set_aside, drop_torn_versions, set_aside, torn_versions
+from .recovery import Recovered, drop_set_aside, lost_names, set_aside, torn_versions
 from .schema import StoreInfo, new_info, table_schema
 from .snapshot import Snapshot
 from .storage import Storage, Where, storage_of
@@ -53,7 +53,7 @@ class OpenIndex:
         storage: where it is.
         folder: what this machine keeps of it; of an index in a folder, all.
         version: of the latest snapshot that was taken.
-        recovered: versions that a power cut had torn and that opening dropped.
+        recovered: what a power cut had torn and opening dropped.
         commits: why each version exists.
         vector_cache: vectors of texts whose rows may be gone.
         plan: the model that the index is to have, if it is another.
@@ -75,7 +75,7 @@ class OpenIndex:
         self.hold = Hold(storage)
         self.recall = RecallNote(storage)
         self.forgotten = Forgotten(storage)
-        self.recovered = [] if read_only else _recovered(storage)
+        self.recovered = Recovered() if read_only else _recovered(storage)
         self._lock = storage.lock()
         self._handles = Handles(storage, self._lock.check)
         self.version: int = self._handles.newest().version
@@ -311,33 +311,34 @@ def _settle(storage: Storage, *, read_only: bool) -> None:
         return  # its maker is at it
 
 
-def _recovered(storage: Storage) -> list[int]:
-    """Drop the versions that a power cut tore; under the lock, as others may be at it."""
+def _recovered(storage: Storage) -> Recovered:
+    """Drop the versions and names that a power cut tore; under the lock, as others may be at it."""
     # None is torn that is elsewhere: objects are whole or not there.
     table = table_folder(storage.folder)
-    if not torn_versions(table):
-        return []
+    if not torn_versions(table) and not lost_names(table, ()):
+        return Recovered()
     with storage.lock().held(_SETTLE_TIMEOUT_S, alone=True):
-        torn = drop_torn_versions(table)
-        if torn:
-            _note_dropped(storage, torn, drop_names_of(table, torn))
-        return torn
+        torn = torn_versions(table)
+        names = lost_names(table, torn)
+        recovered = Recovered(tuple(torn[::-1]), tuple(names))
+        if recovered:
+            _note(storage, f"a power cut tore {recovered} after it, dropped since", torn)
+            for file in names.values():
+                file.unlink(missing_ok=True)
+            # Last: as long as they are there, all of this is done again, whatever cut it short.
+            storage.drop_versions(torn)
+        return recovered
 
 
-def _note_dropped(storage: Storage, torn: Sequence[int], names: Sequence[str]) -> None:
-    """Have the history of the version that is in use now tell what was after it."""
-    log, made_at = CommitLog(storage), storage.made_at()
+def _note(storage: Storage, note: str, torn: Collection[int]) -> None:
+    """Have the history tell it of the newest version that is not torn."""
+    log = CommitLog(storage)
+    made_at = {version: at for version, at in storage.made_at().items() if version not in torn}
     now = max(made_at)
-    note = f"a power cut tore {_listed('version', torn[::-1])} after it, dropped since"
-    if names:
-        note += f", and with them {_listed('checkpoint', names)}"
     unknown = CommitRecord(now, "repair", made_at[now], 0.0)
     record = next((record for record in log.read() if record.version == now), unknown)
-    log.append(replace(record, note="; ".join(filter(None, (record.note, note)))))
-
-
-def _listed(what: str, names: Sequence[object]) -> str:
-    return f"{what}{'s' * (len(names) > 1)} {', '.join(map(str, names))}"
+    if note not in record.note:
+        log.append(replace(record, note="; ".join(filter(None, (record.note, note)))))
 
 
 def _not_found(storage: Storage) -> IndexNotFoundError:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
@@ -31,6 +32,29 @@ _ARROW_END = b"ARROW1"
 """What a file of Arrow's IPC ends with, as the ids of a few deleted rows are kept."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What a power cut tore and was dropped.
+
+    Attributes:
+        versions: their numbers, which the next commits get.
+        checkpoints: the names of those, and names that were torn themselves.
+    """
+
+    versions: tuple[int, ...] = ()
+    checkpoints: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.versions or self.checkpoints)
+
+    def __str__(self) -> str:
+        return " and ".join(
+            f"{what}{'s' * (len(names) > 1)} {', '.join(map(str, names))}"
+            for what, names in (("version", self.versions), ("checkpoint", self.checkpoints))
+            if names
+        )
+
+
 def torn_versions(table: Path) -> list[int]:
     """The newest versions as far as they are torn, newest first; none where none is whole.
 
@@ -49,38 +73,14 @@ def torn_versions(table: Path) -> list[int]:
     return []
 
 
-def drop_torn_versions(table: Path) -> list[int]:
-    """Remove the versions that are torn, and return these; the caller holds the lock.
+def lost_names(table: Path, versions: Collection[int]) -> dict[str, Path]:
+    """The names of these versions, and those that a power cut tore, so that they name none; each
+    with its file.
 
-    Going back is safe, whatever was lost: the next sync finds the files that differ.
-
-    Raises:
-        OSError: the folder may not be written.
+    The next commits get the numbers of versions that are dropped, and must not get their names.
     """
-    torn = torn_versions(table)
-    for version in torn:
-        manifest_file(table, version).unlink(missing_ok=True)
-    return torn
-
-
-def drop_names_of(table: Path, versions: Collection[int]) -> list[str]:
-    """Take the names away that these versions had, and return them; the caller holds the lock.
-
-    The next commits get the numbers of versions that were dropped, and must not get their names.
-
-    Raises:
-        OSError: the folder may not be written.
-    """
-    dropped: list[str] = []
-    for file in sorted((table / "_refs" / "tags").glob("*.json")):
-        try:
-            version = json.loads(file.read_bytes())["version"]
-        except (ValueError, KeyError, TypeError):
-            continue  # a name that Lance cannot read either
-        if version in versions:
-            file.unlink(missing_ok=True)
-            dropped.append(file.stem)
-    return dropped
+    named = _named(table)
+    return {file.stem: file for file, version in named if version is None or version in versions}
 
 
 def set_aside(table: Path) -> Path:
@@ -108,6 +108,17 @@ def drop_set_aside(table: Path) -> int:
     for folder in aside:
         shutil.rmtree(folder)
     return len(aside)
+
+
+def _named(table: Path) -> Iterator[tuple[Path, int | None]]:
+    """The files of names, in order, and the version that each is of; None where it is torn."""
+    for file in sorted((table / "_refs" / "tags").glob("*.json")):
+        try:
+            yield file, int(json.loads(file.read_bytes())["version"])
+        except FileNotFoundError:
+            continue  # taken away by another process while we look
+        except (ValueError, KeyError, TypeError):
+            yield file, None
 
 
 def _is_whole(table: Path, version: int, before: int | None) -> bool:
