@@ -608,3 +608,66 @@ def test_a_model_that_cannot_be_changed_is_told_of_once_while_all_else_goes_well
             assert live.errors == []
 
     asyncio.run(play())
+
+
+def test_what_a_look_within_a_look_has_seen_is_not_taken_for_all_of_it(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "_GROUP_PATHS", 20)
+    monkeypatch.setattr(run, "_BATCH_ROWS", 20)
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            for number in range(400):
+                notes.write({f"many/{number}.md": f"Number {number}.\n"})
+            live.worker.mark_everything()
+            await live.until(lambda: len(notes.store.snapshot().stats()) > 10)
+            notes.write({"v.md": "In the middle.\n"})
+            assert await live.worker.settle()
+            assert len(notes.store.snapshot().stats()) == 403
+            assert notes.text("notes/v.md") == "In the middle.\n"
+
+    asyncio.run(play())
+
+
+def test_a_look_that_is_asked_for_does_not_wait_until_all_vectors_are_filled_in(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "SMALL", 0)
+    notes.with_settings(use_polling=True, look_interval_s=600)
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            steps = live.engine.backfill_steps
+            going = threading.Event()
+
+            def endless() -> Any:
+                going.set()
+                while not live.worker._stopping:
+                    time.sleep(0.01)
+                    yield
+                yield from steps()
+
+            monkeypatch.setattr(live.engine, "backfill_steps", endless)
+            notes.write({"v.md": "While vectors are filled in.\n"})
+            live.worker.mark_everything()
+            await live.until(going.is_set)
+            notes.write({"v.md": "Saved meanwhile.\n"})
+            assert await live.worker.settle()
+            assert notes.text("notes/v.md") == "Saved meanwhile.\n"
+
+    asyncio.run(asyncio.wait_for(play(), PATIENCE_S))
+
+
+def test_where_events_are_given_up_the_next_look_is_soon(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            await live.until(lambda: not live.worker.is_behind)
+            live.worker._following._give_up("for no reason")
+            await live.until(lambda: live.worker.state.look_interval_s < 600)
+            notes.write({"v.md": "Found by polling.\n"})
+            await live.finds("notes/v.md", "Found by polling")
+
+    asyncio.run(play())

@@ -174,8 +174,7 @@ class Live:
         if self.is_behind:
             return False
         with anyio.move_on_after(SETTLE_S):
-            await worker.settle()
-            return True
+            return await worker.settle()
         self.is_behind = True
         self._lagging.set()
         return False
@@ -273,7 +272,7 @@ class Live:
                 if await self._aside(background.open_ahead, brain):
                     self._failure = None
                     if await self._aside(background.is_read_only, brain):
-                        self._follow = False
+                        self._follow, self.last_error = False, None
                         return None
                     return await self._aside(
                         partial(
@@ -307,8 +306,7 @@ class Live:
             try:
                 while True:
                     self._lagging = anyio.Event()
-                    await worker.settle()
-                    self.is_behind = False
+                    self.is_behind = not await worker.settle()
                     await self._lagging.wait()
             finally:
                 worker.stop()

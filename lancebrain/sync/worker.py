@@ -25,6 +25,7 @@ from .events import Hints
 from .following import Following
 from .hearing import Hearing
 from .run import Run
+from .seen import Seen
 from .standing import StandingProblems
 from .steps import end, step
 from .timetable import Timetable
@@ -83,11 +84,11 @@ class Worker:
         self._record = WatchRecord(engine.store.folder)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
-        self._settled = asyncio.Event()
         self._hearing = Hearing(self._following.hears)
         self._stopping = False
         self.looked_at: datetime | None = None
-        self._looked_at = 0
+        self._seen = Seen()
+        self._polls = False
         self._times = Timetable(engine.settings.look_interval_s)
         self._gives_turn = False
         self._last_change = time.monotonic()
@@ -107,7 +108,7 @@ class Worker:
     @property
     def is_behind(self) -> bool:
         """Whether something that was heard of or marked has not been looked at yet."""
-        return self._looked_at < self._dirty.marked
+        return self._seen.mark < self._dirty.marked
 
     def mark(self, paths: Iterable[str], gone: Iterable[str] = ()) -> None:
         """Tell of document paths and folders that may have changed, from the loop's thread.
@@ -129,16 +130,14 @@ class Worker:
         self._stopping = True
         self._wake.set()
 
-    async def settle(self) -> None:
-        """Wait until all that was saved or marked so far has been looked at."""
+    async def settle(self) -> bool:
+        """Wait until all that was saved or marked so far has been looked at; False where that
+        will not be, as it is being stopped."""
         if self._following.is_polling:
             self.mark_everything()  # as nobody else would tell of it
         else:
             await self._hearing.so_far(lambda: self._stopping)
-        wanted = self._dirty.marked
-        while self._looked_at < wanted and not self._stopping:
-            self._settled.clear()
-            await self._settled.wait()
+        return await self._seen.until(self._dirty.marked, lambda: self._stopping)
 
     async def run(self) -> None:
         """Follow the files until :meth:`stop`; begins with a look at everything."""
@@ -149,7 +148,7 @@ class Worker:
                 await self._one()
         finally:
             self._stopping = True
-            self._settled.set()
+            self._seen.wake()
             await asyncio.to_thread(self._following.stop)
             for beside in filter(None, (self._loading, self._checking)):
                 await beside
@@ -161,6 +160,7 @@ class Worker:
             if self._dirty:
                 await self._look_at_dirty()
             looks = self._is_look_due() and not self._gives_turn
+            rested_s = time.monotonic() - self._last_change
             # Where there are no events each question asks for a look: the rest has its turn.
             self._gives_turn = looks and self._following.is_polling
             if looks:
@@ -174,16 +174,17 @@ class Worker:
             elif self._loading is None:
                 # Beside the rest: the first save is not to wait for it longer than it must.
                 self._loading = asyncio.create_task(asyncio.to_thread(self._engine.load_model))
-            elif self._commits > TINY_PIECES and self._rests_for(_BETWEEN_EDITS_S):
+            elif self._commits > TINY_PIECES and rested_s > _BETWEEN_EDITS_S:
                 self._commits = 0
                 await asyncio.to_thread(self._engine.join_tiny)
-            elif self._maintains and self._rests_for(_IDLE_S):
+            elif self._maintains and rested_s > _IDLE_S:
                 self._maintains = False
                 await asyncio.to_thread(self._engine.maintain)
             else:
                 await self._wait()
         except IndexLockedError:
             self._times.locked()
+            self._maintains = True  # which may be what was locked out
         except LancebrainError as error:
             self._lacks_vectors = False
             self._has_failed = True
@@ -191,10 +192,11 @@ class Worker:
             self._on_error(error)
 
     @contextmanager
-    def _looking(self, gone: Collection[str]) -> Iterator[None]:
+    def _looking(self, marked: int, gone: Collection[str]) -> Iterator[None]:
         """A look; where it fails, one at everything that knows what went makes up for it, soon."""
         try:
-            yield
+            with self._seen.looking(marked):
+                yield
         except LancebrainError:
             self._dirty.mark_everything(gone)
             self._times.look_failed()
@@ -205,11 +207,11 @@ class Worker:
         return self._times.is_due(is_asked=self._dirty.everything)
 
     async def _fill(self) -> None:
-        """Give vectors to what lacks them. Until then it is found by its words, and the files are
-        followed all the same."""
+        """Give vectors to what lacks them; until then it is found by its words."""
         self._lacks_vectors = False
         try:
-            await self._drive(self._engine.backfill_steps())
+            if not await self._drive(self._engine.backfill_steps(), breaks=True):
+                self._lacks_vectors = True
             self._problems.tell("vectors", None)
         except EmbedderError as error:
             self._problems.tell("vectors", waiting(error))
@@ -219,13 +221,11 @@ class Worker:
         self._considers_model = False
         try:
             await asyncio.to_thread(self._engine.settle_model)
-            await self._drive(self._engine.migration_steps(), rests=True)
+            steps = self._engine.migration_steps()
+            self._considers_model = not await self._drive(steps, breaks=True, rests=True)
             self._problems.tell("model", None)
         except EmbedderError as error:
             self._problems.tell("model", Problem("", "model-unavailable", str(error)))
-
-    def _rests_for(self, seconds: float) -> bool:
-        return time.monotonic() - self._last_change > seconds
 
     async def _wait(self) -> None:
         until = self._times.due_s(is_asked=self._dirty.everything)
@@ -233,18 +233,16 @@ class Worker:
             until = min(until, self._last_change + _BETWEEN_EDITS_S)
         if self._maintains:
             until = min(until, self._last_change + _IDLE_S)
-        self._wake.clear()
-        if not self._dirty and not self._is_look_due() and not self._stopping:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), max(until - time.monotonic(), 0.01))
+        if not self._is_look_due():
+            await self._rest(max(until - time.monotonic(), 0.01))
 
     async def _look_at_dirty(self) -> None:
         taken = self._dirty.take(_PART)
         marked = 0 if self._dirty or self._dirty.everything else self._dirty.marked
         wanted = Wanted(scope=taken.paths, seen_gone=taken.gone)
-        with self._looking(taken.gone):
+        with self._looking(marked, taken.gone):
             run = self._engine.run(wanted, progress=self._between_groups, is_asked=self._is_asked)
-            await self._finish(run, marked, is_full=False)
+            await self._finish(run, is_full=False)
 
     async def _look_at_everything(self) -> None:
         was_asked = self._dirty.everything
@@ -253,7 +251,7 @@ class Worker:
         marked = self._dirty.marked
         gone = self._dirty.take_everything()
         found: list[Change] = []
-        with self._looking(gone):
+        with self._looking(marked, gone):
             settings = await asyncio.to_thread(self._reload)
             self._engine.settings = self._following.settings = settings
             run = self._engine.run(
@@ -262,7 +260,7 @@ class Worker:
                 progress=self._between_groups,
                 is_asked=self._is_asked,
             )
-            await self._finish(run, marked, is_full=True)
+            await self._finish(run, is_full=True)
         self._times.went_well()
         self.looked_at = datetime.now(UTC)
         looked_s = None
@@ -272,12 +270,13 @@ class Worker:
             came = [change.path for change in found if change.what in ("added", "changed")]
             # Beside the rest, too: where events come late, it takes seconds.
             self._checking = asyncio.create_task(asyncio.to_thread(self._following.check, came))
-        if is_routine:
+        if is_routine or self._polls != self._following.is_polling:
+            self._polls = self._following.is_polling
             self._times.begin_interval(settings.look_interval_s, looked_s=looked_s)
             self._lacks_vectors = self._considers_model = True
         self._record.write(self.state)
 
-    async def _finish(self, run: Run, marked: int, *, is_full: bool) -> None:
+    async def _finish(self, run: Run, *, is_full: bool) -> None:
         """Take a sync to its end, and follow what it found."""
         steps = run.steps()
         is_left = await asyncio.to_thread(step, steps)
@@ -291,20 +290,20 @@ class Worker:
         self._maintains |= run.committed
         self._commits += run.committed
         self._lacks_vectors |= run.text_first
-        self._looked_at = max(self._looked_at, marked)
-        self._settled.set()
         if run.committed:
             self._last_change = time.monotonic()
         if run.committed or self._has_failed:
             self._has_failed = False
             self._on_report(run.report())
 
-    async def _drive(self, steps: Iterator[None], *, rests: bool = False) -> None:
-        """Go through steps; what becomes dirty meanwhile goes first.
+    async def _drive(
+        self, steps: Iterator[None], *, breaks: bool = False, rests: bool = False
+    ) -> bool:
+        """Go through steps, and tell whether to the end; what becomes dirty meanwhile goes first.
 
         Args:
-            rests: leave the processor alone for as long as each step took, and stop where a
-                full look is due.
+            breaks: stop where a look at everything is due.
+            rests: leave the processor alone for as long as each step took.
         """
         self._depth += 1
         try:
@@ -315,9 +314,10 @@ class Worker:
                 await asyncio.to_thread(self._give_way)
                 if rests:
                     await self._rest(time.monotonic() - started)
-                    if self._is_look_due():
-                        break
+                if breaks and self._is_look_due():
+                    return False
                 started = time.monotonic()
+            return not self._stopping
         finally:
             self._depth -= 1
             await asyncio.to_thread(end, steps)
