@@ -146,6 +146,12 @@ class TestVectorCache:
         assert cache.get("other", ["a"]) == {}
         assert VectorCache(tmp_path).get("model", ["b"]).keys() == {"b"}
 
+    def test_in_a_folder_that_may_not_be_written_it_counts_as_empty_and_writes_nothing(
+        self, tmp_path: Path
+    ) -> None:
+        assert VectorCache(tmp_path, read_only=True).get("model", ["a"]) == {}
+        assert list(tmp_path.iterdir()) == []
+
     def test_nothing_asked_for_is_nothing(self, tmp_path: Path) -> None:
         cache = VectorCache(tmp_path)
         assert cache.get("model", []) == {}

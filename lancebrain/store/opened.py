@@ -69,7 +69,7 @@ class OpenIndex:
         self.folder = folder = storage.folder
         self.read_only = read_only
         self.commits = CommitLog(storage)
-        self.vector_cache = VectorCache(folder)
+        self.vector_cache = VectorCache(folder, read_only=read_only)
         self.plan = ModelPlan(storage)
         self.staged = VectorCache(folder, name="next-vectors.sqlite", budget_bytes=None)
         self.hold = Hold(storage)

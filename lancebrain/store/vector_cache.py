@@ -52,6 +52,8 @@ class VectorCache:
         budget_bytes: about how large it may grow; the least recently used vectors go first. None
             keeps all of them.
         clock: seconds since the epoch; tells which vectors were used last.
+        read_only: the folder may not be written; then it counts as empty, as SQLite writes files
+            to read one.
     """
 
     def __init__(
@@ -61,17 +63,19 @@ class VectorCache:
         name: str = "vectors.sqlite",
         budget_bytes: int | None = DEFAULT_BUDGET_BYTES,
         clock: Callable[[], float] = time.time,
+        read_only: bool = False,
     ) -> None:
         self._folder = folder
         self._file = folder / name
         self.budget_bytes = budget_bytes
         self._clock = clock
+        self._read_only = read_only
         self._connection: sqlite3.Connection | None = None
         self._guard = threading.Lock()
 
     def get(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors that are known for these chunk hashes; the others are left out."""
-        if not hashes:
+        if not hashes or self._read_only:
             return {}
         return self._run(lambda db: self._get(db, fingerprint, hashes), if_busy={})
 
