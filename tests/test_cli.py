@@ -131,7 +131,12 @@ def test_export_leaves_a_file_as_it_was_unless_all_of_it_can_be_written(
     nowhere = lb("export", "--index", indexed, "-o", tmp_path / "none" / "out.jsonl")
     assert nowhere.code == 2
     assert "cannot be written" in nowhere.err
-    lb("export", "--index", indexed, "-o", out)
+    below_a_file = lb("export", "--index", indexed, "-o", out / "out.jsonl")
+    assert (below_a_file.code, "cannot be written" in below_a_file.err) == (2, True)
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(out)
+    lb("export", "--index", indexed, "-o", link)
+    assert link.is_symlink()
     assert json.loads(out.read_text().splitlines()[0])["path"].startswith("notes/")
     assert {file.name for file in tmp_path.glob("out*")} == {"out.jsonl"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 import subprocess
@@ -671,3 +672,42 @@ def test_where_events_are_given_up_the_next_look_is_soon(
             await live.finds("notes/v.md", "Found by polling")
 
     asyncio.run(play())
+
+
+def test_while_no_canary_can_be_written_nobody_asks_without_a_pause_and_events_stay(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            await live.until(lambda: not live.worker.is_behind)
+            tried = Times()
+
+            def refuse(*_: object, **__: object) -> None:
+                tried.put()
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+            with monkeypatch.context() as patch:
+                patch.setattr(watcher.Path, "write_text", refuse)
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(live.worker.settle(), 1.0)
+                await asyncio.to_thread(live.worker._following.check, [])
+            assert tried.count < 20
+            assert live.worker.state.mode == "events"
+            notes.write({"v.md": "Room again.\n"})
+            await live.worker.settle()
+            assert notes.text("notes/v.md") == "Room again.\n"
+
+    asyncio.run(play())
+
+
+def test_where_the_folder_of_the_canary_cannot_be_made_polling_takes_over(notes: Notes) -> None:
+    (notes.settings.index / "watch").write_text("no folder")
+
+    async def play() -> None:
+        async with followed(notes) as live:
+            assert "cannot be seen" in live.worker.state.reason
+            notes.write({"v.md": "Seen all the same.\n"})
+            await live.worker.settle()
+            assert notes.text("notes/v.md") == "Seen all the same.\n"
+
+    asyncio.run(asyncio.wait_for(play(), PATIENCE_S))

@@ -301,10 +301,14 @@ class Access:
             StoreError: the folder cannot be written.
         """
         from lancebrain.store import Store
+        from lancebrain.store.failures import translated
 
         with self._guard:
             self.close()
-            with tempfile.TemporaryDirectory(prefix="trial-", dir=self.settings.index) as trial:
+            with (
+                translated(self.settings.index, "trying to make a new table"),
+                tempfile.TemporaryDirectory(prefix="trial-", dir=self.settings.index) as trial,
+            ):
                 self._new_store(Path(trial), Path(trial))
             Store.set_aside(self.storage(), timeout_s=self.settings.lock_timeout_s)
             self.made_store()

@@ -75,7 +75,8 @@ def _told_unwritten(run: Run) -> tuple[str, ...]:
     count = report.added + report.changed + report.moved + report.removed
     if run.is_done and not count:
         return ()
+    told = "one change of the files" if count == 1 else f"{count} changes of the files"
     return (
-        f"The index may not be written, and {'' if run.is_done else 'at least '}{count} changes "
-        "of the files since its last sync are missing here.",
+        f"The index may not be written, and {'' if run.is_done else 'at least '}{told} since its "
+        f"last sync {'is' if count == 1 else 'are'} missing here.",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -86,20 +87,30 @@ def export(
 @contextmanager
 def _written(output: Path) -> Iterator[BinaryIO]:
     """A file to write, which takes the place of one of its name when it is whole."""
-    is_device = output.exists() and not output.is_file()
-    file = output if is_device else output.with_name(f"{output.name}.part")
+    place = output.resolve()  # a link stays one
+    is_device = place.exists() and not place.is_file()
+    file = place if is_device else place.with_name(f"{place.name}.{secrets.token_hex(4)}.part")
+    with _told(output):
+        stream = file.open("wb")
     try:
-        with file.open("wb") as stream:
+        with stream:
             yield stream
         if not is_device:
-            file.replace(output)
+            with _told(output):
+                file.replace(place)
+    finally:
+        if not is_device:
+            file.unlink(missing_ok=True)
+
+
+@contextmanager
+def _told(output: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise UsageError(
             f"{output} cannot be written: {error.strerror}.", hint="Name another file."
         ) from error
-    finally:
-        if not is_device:
-            file.unlink(missing_ok=True)
 
 
 @command(

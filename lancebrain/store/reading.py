@@ -66,11 +66,7 @@ class Reading:
         yield from self._scanner(where, columns).to_batches()
 
     def take(self, row_ids: Sequence[int], columns: Columns) -> pa.Table:
-        """Rows by their ids in this version, in their order.
-
-        Raises:
-            OSError: one is not there.
-        """
+        """Rows by their ids, all of this version, in their order."""
         # Not part of Lance's public interface, where the like of it is a filter that is planned
         # and scanned by: that takes twice the time.
         rows: pa.Table = self._dataset._take_rows(list(row_ids), _selected(columns))

@@ -111,14 +111,15 @@ class Following:
         deaf = [watcher for watcher in self._watchers if not watcher.hears(_CHECK_S)]
         self._begin_anew_if_cut_off(deaf)
         # One that was stopped meanwhile, as another took its place, hears nothing rightly.
-        if not self._reason and any(watcher in self._watchers for watcher in deaf):
+        if any(watcher in self._watchers and watcher.can_sing for watcher in deaf):
             self._give_up("file events do not arrive any more")
 
     def stop(self) -> None:
         """Watch no more."""
-        for watcher in self._watchers:
+        with self._guard:
+            stopped, self._watchers = self._watchers, []
+        for watcher in stopped:
             watcher.stop()
-        self._watchers = []
 
     def _watch(self, new: Collection[str]) -> bool:
         """Begin to watch folders; False when that fails."""
@@ -127,18 +128,22 @@ class Following:
             self._lost_meanwhile = set()
             folders = self._watched | set(new) if joined else set(new)
         watcher = Watcher(folders, self.settings.index / "watch", self._heard, self._give_up)
-        watcher.start()
+        try:
+            watcher.start()
+        except OSError as error:
+            self._give_up(f"whether file events arrive cannot be seen: {error.strerror}")
+            return False
         if not watcher.hears(_START_S):
             watcher.stop()
             self._give_up("file events do not arrive")
             return False
-        before = self._watchers if joined else []
-        self._watchers = [*([] if joined else self._watchers), watcher]
-        for old in before:
-            old.stop()
         with self._guard:
+            before = self._watchers if joined else []
+            self._watchers = [*([] if joined else self._watchers), watcher]
             # One that was deleted meanwhile, and is there again, is another folder.
             self._watched |= without_lost(folders, self._lost_meanwhile)
+        for old in before:
+            old.stop()
         return True
 
     def _heard(self, events: Events) -> None:
@@ -161,16 +166,16 @@ class Following:
         """Watch everything anew where the index folder, and the canary's with it, was taken
         away."""
         if any(watcher.is_cut_off for watcher in watchers if watcher in self._watchers):
+            self._told(Hints(everything=True))  # first: who hears nothing now is to wait for it
             self.stop()
             with self._guard:
                 self._watched = set()
-            self._told(Hints(everything=True))
 
     def _give_up(self, reason: str) -> None:
         if not self._reason:
             self._reason = reason
-            self.stop()
             self._told(Hints(everything=True))
+            self.stop()
 
     def _to_watch(self, run: Run) -> Iterable[str]:
         if not RECURSIVE:

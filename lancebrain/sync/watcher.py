@@ -57,7 +57,11 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="lancebrain-watcher", daemon=True)
 
     def start(self) -> None:
-        """Begin to watch; :meth:`hears` tells when all folders are watched."""
+        """Begin to watch; :meth:`hears` tells when all folders are watched.
+
+        Raises:
+            OSError: the canary's folder cannot be written.
+        """
         self._folder.mkdir(parents=True, exist_ok=True)
         self._sign.touch()
         self._thread.start()
@@ -72,12 +76,28 @@ class Watcher:
             canary = self._folder / f"{os.getpid()}-{id(self)}-{self._songs}"
             self._canary = str(canary)
             self._sang.clear()
+            deadline = time.monotonic() + timeout_s
             try:
-                return self._sings(canary, time.monotonic() + timeout_s)
+                return self._sings(canary, deadline)
             except OSError:
+                # As on a full disk: who asks again and again is to wait all the same.
+                if not self.is_cut_off:
+                    self._stop.wait(max(deadline - time.monotonic(), 0))
                 return False
             finally:
-                canary.unlink(missing_ok=True)
+                with suppress(OSError):
+                    canary.unlink()
+
+    @property
+    def can_sing(self) -> bool:
+        """Whether a canary can be made, so that not to hear one tells of events."""
+        trial = self._folder / f"{os.getpid()}-{id(self)}.trial"
+        try:
+            trial.write_text("?", encoding="ascii")
+            trial.unlink()
+        except OSError:
+            return False
+        return True
 
     @property
     def is_cut_off(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -71,7 +72,8 @@ class WatchRecord:
 
     def clear(self) -> None:
         """This process follows no more."""
-        self._own.unlink(missing_ok=True)
+        with suppress(OSError):  # by its age it counts no more in two minutes
+            self._own.unlink()
 
     @property
     def _own(self) -> Path:
