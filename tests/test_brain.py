@@ -19,6 +19,7 @@ from lancebrain.errors import (
     IndexLockedError,
     IndexMismatchError,
     IndexNotFoundError,
+    StoreError,
     UsageError,
 )
 from lancebrain.types import Filter, Progress, Source
@@ -400,3 +401,34 @@ def test_an_answer_says_that_it_lacks_changes_only_where_it_does(
     clock.now += 3600
     write_tree(notes, {f"{name}.md": f"# {name}\n\nWombats.\n" for name in "cde"})
     assert any("Not all that changed" in note for note in brain.search("wombats").notes)
+
+
+def test_where_an_answer_shows_that_it_is_not_as_on_disk_the_files_are_looked_at_again(
+    brain: Brain, notes: Path, clock: Clock
+) -> None:
+    brain.sync([notes])
+    assert brain.search("quokka").hits[0].path == "notes/a.md"
+    clock.now += 2
+    (notes / "a.md").write_text("# Alpha\n\nThe quokka sleeps now.\n")
+    hit = brain.search("quokka").hits[0]  # of a hit whose file has changed
+    assert (hit.freshness, "sleeps now" in hit.snippet) == ("fresh", True)
+    (notes / "c.md").write_text("# Gamma\n\nA wombat digs.\n")
+    clock.now += 2
+    assert brain.search('"wombat digs"').hits[0].path == "notes/c.md"  # of what is nowhere
+    (notes / "d.md").write_text("# Delta\n\nA bilby hops.\n")
+    assert brain.search("bilby", mode="keyword").hits == ()  # looked at a moment ago
+    clock.now += 2
+    assert brain.search("bilby", mode="keyword").hits[0].path == "notes/d.md"
+
+
+def test_an_index_that_becomes_writable_is_written_by_who_opened_it_before(
+    brain: Brain, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brain.sync([notes])
+    brain.close()
+    (notes / "a.md").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr("lancebrain.brain.access.os.access", lambda *_: False)
+        with pytest.raises(StoreError, match="reading only"):
+            brain.sync()
+    assert brain.sync().removed == 1

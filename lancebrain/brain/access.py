@@ -86,12 +86,16 @@ class Access:
         from lancebrain.store import Store
 
         with self._guard:
+            if self._store is not None and self._store.read_only and not self._is_read_only():
+                self.close()
             if self._store is None:
-                folder = self.settings.index
-                read_only = folder.is_dir() and not os.access(folder, os.W_OK)
-                self._store = Store.open(self.storage(), read_only=read_only)
+                self._store = Store.open(self.storage(), read_only=self._is_read_only())
                 self._store.vector_cache.budget_bytes = self.settings.cache_budget_bytes
             return self._store
+
+    def _is_read_only(self) -> bool:
+        folder = self.settings.index
+        return folder.is_dir() and not os.access(folder, os.W_OK)
 
     def made_store(self) -> Store:
         """The index, made if there is none."""

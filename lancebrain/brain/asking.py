@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from lancebrain.brain.access import Access
-from lancebrain.brain.freshening import freshen
+from lancebrain.brain.freshening import doubted, freshen
 from lancebrain.brain.looking import Looking
 from lancebrain.brain.roots import document_path_of
 from lancebrain.errors import UsageError
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lancebrain.brain.export import Format
     from lancebrain.brain.passages import Passage
     from lancebrain.config import Settings
+    from lancebrain.search.reranking import Reranking
     from lancebrain.store import Snapshot
 
 
@@ -94,8 +95,16 @@ class Asking:
                 reranking=reranking,
             )
             return replace(answer, notes=(self._as_of(snapshot), *notes, *answer.notes))
-        store = self._access.store()
         notes = self.freshen(text_only=by_words) if look else ()
+        answer = self._answer(query, reranking, notes)
+        if look and answer.pinned is None and self._looking.doubt(doubted(answer)):
+            answer = self._answer(query, reranking, self.freshen(text_only=by_words))
+        return answer
+
+    def _answer(self, query: Query, reranking: Reranking | None, notes: tuple[str, ...]) -> Answer:
+        from lancebrain.search import search
+
+        store = self._access.store()
         hold = store.hold.read()
         if hold is not None:
             from lancebrain.versions import problems_in_time

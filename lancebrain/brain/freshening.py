@@ -13,6 +13,7 @@ from lancebrain.errors import LancebrainError, ModelUnavailableError, TextsRefus
 
 if TYPE_CHECKING:
     from lancebrain.sync.run import Run
+    from lancebrain.types import Answer
 
 _LOCK_TIMEOUT_S = 2.0
 """Whoever holds the lock for longer is syncing anyway."""
@@ -67,6 +68,15 @@ def _look(access: Access, due: Sequence[str] | None, *, text_only: bool) -> tupl
                 if time.monotonic() > deadline:
                     break
     return ()
+
+
+def doubted(answer: Answer) -> tuple[str, ...] | None:
+    """What an answer shows to be not as it is on disk, see :meth:`Looking.doubt`."""
+    from lancebrain.search.legs import NOWHERE
+
+    if not answer.hits or any(note.startswith(NOWHERE) for note in answer.notes):
+        return None
+    return tuple({hit.path for hit in answer.hits if hit.freshness == "changed"})
 
 
 def _told_unwritten(run: Run) -> tuple[str, ...]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+
+_DOUBTED_AFTER_S = 1.0
+"""What a look did not find so short a time ago is not looked for again."""
 
 
 class Looking:
@@ -29,6 +32,23 @@ class Looking:
         """Document paths that may have changed."""
         with self._guard:
             self._dirty.update(paths)
+
+    def doubt(self, paths: Collection[str] | None) -> bool:
+        """Hear that an answer may not be what is on disk; whether a look is due now.
+
+        Args:
+            paths: documents that have changed, as the answer shows; none where it is right as far
+                as can be told, None where something was not found.
+        """
+        if paths is not None:
+            self.mark(paths)
+            return bool(paths)
+        with self._guard:
+            looked_at, now = self._looked_at, self._clock()
+            if looked_at is not None and now - looked_at < _DOUBTED_AFTER_S:
+                return False
+            self._looked_at = None
+            return True
 
     def done(self) -> None:
         """Everything was just looked at."""

@@ -49,7 +49,7 @@ class App(Live):
             case "failing":
                 return f"following the files fails: {_why(self.last_error)}"
             case "on-demand":
-                return "not following the files, which are looked at before an answer"
+                return "not following the files, which are looked at before a search"
             case "catching-up":
                 return "taking in changes"
             case "up-to-date":

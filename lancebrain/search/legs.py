@@ -18,6 +18,8 @@ from lancebrain.types import Filter
 
 Key = tuple[str, int]
 
+NOWHERE = "Nothing holds"
+"""Begins the note that what was asked for to the letter is nowhere."""
 _MOST_UNITS = 4  # phrases, identifiers or short words that are looked for letter by letter
 _LONGEST_NEEDLE = 200
 _TYPICAL_CHARS = 400
@@ -56,7 +58,7 @@ def by_keyword(
         if found:
             return KeywordLeg(found, phrases)
         quoted = ", ".join(f'"{phrase}"' for phrase in question.phrases)
-        note = f"Nothing holds {quoted} as it stands; these hits match the words."
+        note = f"{NOWHERE} {quoted} as it stands; these hits match the words."
         found = _by_key(snapshot.keyword_candidates(question.unquoted, wanted, limit))
         return KeywordLeg(found, notes=(note,))
     for unit in question.identifiers[:_MOST_UNITS]:

@@ -253,7 +253,8 @@ class Live:
     async def _follow_files(self, brain: Brain) -> None:
         """Follow until it is cancelled; a mistake of ours in it is logged, and it begins again."""
         pause_s = RETRY_S
-        while (worker := await self._new_worker(brain)) is not None:
+        while True:
+            worker = await self._new_worker(brain)
             self.worker, self.is_behind, self.last_error = worker, True, None
             try:
                 await self._work(worker)
@@ -265,26 +266,26 @@ class Live:
             await anyio.sleep(pause_s)
             pause_s = min(pause_s * 2, _MOST_RETRY_S)
 
-    async def _new_worker(self, brain: Brain) -> Worker | None:
-        """What follows the files, as soon as there is an index; None if nothing can be followed."""
+    async def _new_worker(self, brain: Brain) -> Worker:
+        """What follows the files, as soon as there is an index that may be written."""
         while True:
             try:
                 if await self._aside(background.open_ahead, brain):
                     self._failure = None
-                    if await self._aside(background.is_read_only, brain):
-                        self._follow, self.last_error = False, None
-                        return None
-                    return await self._aside(
-                        partial(
-                            background.worker_of,
-                            brain,
-                            on_report=self._done,
-                            on_error=self._failed,
-                            on_problem=self._heard,
-                            give_way=self._courtesy.give_way,
-                            is_asked=self._courtesy.is_asked,
+                    self._follow = not await self._aside(background.is_read_only, brain)
+                    if self._follow:
+                        return await self._aside(
+                            partial(
+                                background.worker_of,
+                                brain,
+                                on_report=self._done,
+                                on_error=self._failed,
+                                on_problem=self._heard,
+                                give_way=self._courtesy.give_way,
+                                is_asked=self._courtesy.is_asked,
+                            )
                         )
-                    )
+                    self.last_error = None
             except LancebrainError as error:
                 self.last_error = error
             except Exception as error:  # as above

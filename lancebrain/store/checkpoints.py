@@ -19,6 +19,7 @@ from lancebrain.moments import moment
 
 from . import tags
 from .beside import CHECKPOINTS_FILE
+from .failures import translated
 
 if TYPE_CHECKING:
     from .table import Store
@@ -132,8 +133,10 @@ class Checkpoints:
         self._write({key: about for key, about in self._said().items() if key != name})
 
     def _said(self) -> Mapping[str, Mapping[str, object]]:
+        with translated(self._store.storage, "reading what was said of its checkpoints"):
+            content = self._store.storage.read(CHECKPOINTS_FILE)
         try:
-            said = json.loads(self._store.storage.read(CHECKPOINTS_FILE) or b"")
+            said = json.loads(content or b"")
         except ValueError:
             return {}  # the names, which count, are in the table
         return said if isinstance(said, dict) else {}

@@ -68,7 +68,7 @@ def as_store_error(error: BaseException, where: object, doing: str) -> StoreErro
     number = _number_of(error)
     if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or any(s in lower for s in _NO_ROOM):
         return StoreError(
-            f"No room left on the disk of {where} while {doing}; the index is as it was before.",
+            f"No room left on the disk of {where} while {doing}; what was committed stays.",
             hint="Free some space and run the command again.",
         )
     if number in (errno.EACCES, errno.EPERM, errno.EROFS) or any(s in lower for s in _NOT_ALLOWED):
