@@ -6,6 +6,7 @@ Run by ``make demo``. Everything happens in a temporary folder; nothing of yours
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -43,9 +44,10 @@ def main() -> None:
         vault = Path(shutil.copytree(VAULT, Path(folder) / "vault"))
         with lancebrain.open(Path(folder) / "index", sources=[]) as brain:
             tour(brain, vault)
-    out.print(
-        f"\n[dim]{time.monotonic() - started:.1f} s in all. Yours:[/] lancebrain sync ~/notes"
-    )
+    program = Path(sys.executable).with_name("lancebrain")
+    if program.is_relative_to(Path.cwd()):
+        program = program.relative_to(Path.cwd())
+    out.print(f"\n[dim]{time.monotonic() - started:.1f} s in all. Yours:[/] {program} sync ~/notes")
 
 
 def tour(brain: lancebrain.Brain, vault: Path) -> None:

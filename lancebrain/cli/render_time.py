@@ -149,14 +149,15 @@ def print_forgot(front: Front, forgot: Forgot, *, dry_run: bool) -> None:
     for version in forgot.rewritten:
         names = f" ({', '.join(version.tags)})" if version.tags else ""
         number = f"{version.before}" if dry_run else f"{version.before} → {version.version}"
-        about = f"rewritten: version {number}{names}, without {plural(version.removed, 'document')}"
+        gone = f", without {plural(version.removed, 'document')}" if version.removed else ""
+        about = f"rewritten: version {number}{names}{gone}"
         front.out.print(Text(about, style="dim"), soft_wrap=True)
     if forgot.versions_dropped:
-        gone = plural(forgot.versions_dropped, "version")
-        front.out.print(Text(f"dropped: {gone} without a checkpoint", style="dim"))
+        dropped = plural(forgot.versions_dropped, "version")
+        front.out.print(Text(f"dropped: {dropped} without a checkpoint", style="dim"))
     if forgot.tables_dropped:
-        gone = plural(forgot.tables_dropped, "damaged table")
-        front.out.print(Text(f"deleted: {gone} that had been set aside", style="dim"))
+        tables = plural(forgot.tables_dropped, "damaged table")
+        front.out.print(Text(f"deleted: {tables} that had been set aside", style="dim"))
     if forgot.copies:
         _print_copies(front, forgot.copies)
     if dry_run:

@@ -24,7 +24,14 @@ _TEMPLATE = """\
 # index = "~/.local/share/lancebrain/index"   # else the data folder of the platform; or s3://…
 # model = "auto"                 # that of the index; or a name from: lancebrain model list
 # threads = 1                    # that it may use
+# model_device = "cuda"          # where sentence-transformers computes; else it decides
+# model_backend = "torch"        # or onnx, openvino
+# model_folder = "~/models"      # where its models are kept; else its own cache
 # model_offline = false          # never fetch a model
+# model_url = "http://127.0.0.1:8080"  # a server of models on this machine; else its usual place
+# trust_remote_code = false      # of models that bring code of their own
+# reranker = "cross-encoder/mmarco-mMiniLMv2-L12-H384-v1"  # of search --rerank
+# rerank_s = 2                   # the time it has
 # max_file_bytes = 67108864      # larger files are left out and reported
 # mask_secrets = "logs"          # no keys and tokens of session logs in the index; all, none
 # subagent_logs = false          # also what agents say among themselves
@@ -35,6 +42,8 @@ _TEMPLATE = """\
 # follow_symlinks = true         # within a source, never out of it
 # use_polling = false            # for drives without file events
 # lock_timeout_s = 60            # how long to wait for another process
+# refresh_s = 5                  # so long may commits of others stay unseen on object storage
+# storage_options = { region = "eu-central-1" }  # of object storage, as its documentation has them
 
 # A source is a folder. Without a configuration, 'lancebrain sync FOLDER' makes one as well.
 # [[sources]]

@@ -79,12 +79,14 @@ def _moved(snapshot: Snapshot, later: Snapshot) -> dict[str, str]:
 def no_document(store: Store, pattern: str, *, version: int | None = None) -> UsageError:
     """The error that no document matches, with the one that may have been meant."""
     versions = sorted({*store.tags().values(), store.snapshot().version})
-    known = {path for v in versions for path in store.snapshot(v).stats()}
-    near = nearest(pattern, known)
+    having = {path: v for v in versions for path in store.snapshot(v).stats()}
+    near = nearest(pattern, having)
     where = "any version that is kept" if version is None else f"version {version}"
     return UsageError(
         f"No document {pattern!r} is in {where}.",
-        hint=f"Did you mean {near}?"
+        hint=f"It is in version {having[pattern]}."
+        if pattern in having
+        else f"Did you mean {near}?"
         if near
         else "Paths begin with the source's name: see `lancebrain export` and `lancebrain diff`.",
     )
