@@ -17,7 +17,16 @@ from typing import Any
 import pytest
 
 from lancebrain.errors import EmbedderError, LancebrainError, StoreError
-from lancebrain.sync import Engine, embedding, following, run, timetable, watcher, worker
+from lancebrain.sync import (
+    Engine,
+    embedding,
+    following,
+    run,
+    timetable,
+    watcher,
+    watchstate,
+    worker,
+)
 from lancebrain.sync.dirty import Dirty, Taken
 from lancebrain.sync.watchstate import WatchRecord
 from lancebrain.sync.worker import Worker
@@ -711,3 +720,19 @@ def test_where_the_folder_of_the_canary_cannot_be_made_polling_takes_over(notes:
             assert notes.text("notes/v.md") == "Seen all the same.\n"
 
     asyncio.run(asyncio.wait_for(play(), PATIENCE_S))
+
+
+def test_what_killed_processes_left_beside_the_index_goes_after_a_day(notes: Notes) -> None:
+    folder = notes.settings.index / "watch"
+    folder.mkdir()
+    names = ("1.json", "1-22.watched", "1-22-3", "2.json", "2-33.watched")
+    for name in names:
+        (folder / name).touch()
+    long_ago = time.time() - 2 * 24 * 3600
+    os.utime(folder / "1.json", (long_ago, long_ago))
+    WatchRecord(notes.settings.index).write(watchstate.WatchState("events"))
+    assert {file.name for file in folder.iterdir()} == {
+        "2.json",
+        "2-33.watched",
+        f"{os.getpid()}.json",
+    }

@@ -16,6 +16,8 @@ from typing import Literal
 from lancebrain.store.failures import translated
 
 _PULSE_S = 120.0
+_LEFT_BEHIND_S = 24 * 3600.0
+"""Whoever showed no pulse for so long was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class WatchRecord:
         """
         with translated(self._folder.parent, "telling how files are followed"):
             self._folder.mkdir(parents=True, exist_ok=True)
+            self._sweep()
             fresh = self._own.with_suffix(".new")
             fresh.write_text(json.dumps(asdict(state), ensure_ascii=False), encoding="utf-8")
             fresh.replace(self._own)
@@ -74,6 +77,15 @@ class WatchRecord:
         """This process follows no more."""
         with suppress(OSError):  # by its age it counts no more in two minutes
             self._own.unlink()
+
+    def _sweep(self) -> None:
+        """Delete what processes left behind that were killed, canaries and signs as well."""
+        for file in self._folder.glob("*.json"):
+            with suppress(OSError):  # another process sweeps as well
+                if time.time() - file.stat().st_mtime > _LEFT_BEHIND_S:
+                    for left in self._folder.glob(f"{file.stem}-*"):
+                        left.unlink()
+                    file.unlink()
 
     @property
     def _own(self) -> Path:
