@@ -219,3 +219,14 @@ def test_a_plot_is_the_same_each_time_and_takes_text_as_it_is(
         found.plot(tmp_path / "one.gif")
     with pytest.raises(StoreError, match="no-folder"):
         found.plot(tmp_path / "no-folder" / "one.svg")
+
+
+def test_letters_that_no_font_has_are_warned_of_in_one_sentence(
+    brain_of: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lancebrain.analysis.plot._FONTS", ("DejaVu Sans",))
+    brain = brain_of({"敷金の返還.md": BACKUP, "押し入れ.md": BREAD})
+    with pytest.warns(UserWarning) as told:
+        brain.analyze.outliers().plot(tmp_path / "outliers.svg")
+    (only,) = [one for one in told if "font" in str(one.message)]
+    assert "Noto Sans CJK" in str(only.message)

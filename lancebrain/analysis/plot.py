@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +37,7 @@ _FONTS = (
     "WenQuanYi Zen Hei",
     "DejaVu Sans",
 )
+_LACKS = "missing from font"
 _STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -72,11 +76,30 @@ def draw(analysis: Analysis, file: Path) -> None:
         try:
             # Without a date, so that the same analysis gives the same file.
             about = {"Date": None} if file.suffix.lower() == ".svg" else None
-            figure.savefig(file, dpi=_DOTS_PER_INCH, metadata=about)
+            with _one_warning_of_fonts():
+                figure.savefig(file, dpi=_DOTS_PER_INCH, metadata=about)
         except OSError as error:
             raise StoreError(
                 f"{file} cannot be written: {error.strerror}.", hint="Choose another file."
             ) from error
+
+
+@contextmanager
+def _one_warning_of_fonts() -> Iterator[None]:
+    """Matplotlib warns of each letter that its fonts lack: one sentence says it, with what to
+    do."""
+    with warnings.catch_warnings(record=True) as told:
+        yield
+    lacking = [one for one in told if _LACKS in str(one.message)]
+    for one in told:
+        if one not in lacking:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    if lacking:
+        warnings.warn(
+            "No font here has some of the letters in this picture, which are boxes in it. "
+            "Install one that has them, such as Noto Sans CJK.",
+            stacklevel=4,
+        )
 
 
 def _bars(axes: Any, chart: Chart) -> None:
