@@ -709,7 +709,7 @@ def test_while_no_canary_can_be_written_nobody_asks_without_a_pause_and_events_s
     asyncio.run(play())
 
 
-def test_where_the_folder_of_the_canary_cannot_be_made_polling_takes_over(notes: Notes) -> None:
+def test_polling_takes_over_while_the_folder_of_the_canary_cannot_be_made(notes: Notes) -> None:
     (notes.settings.index / "watch").write_text("no folder")
 
     async def play() -> None:
@@ -718,6 +718,12 @@ def test_where_the_folder_of_the_canary_cannot_be_made_polling_takes_over(notes:
             notes.write({"v.md": "Seen all the same.\n"})
             await live.worker.settle()
             assert notes.text("notes/v.md") == "Seen all the same.\n"
+            (notes.settings.index / "watch").unlink()
+            live.worker.mark_everything()
+            await live.until(lambda: live.worker.state.mode == "events")
+            notes.write({"v.md": "By an event.\n"})
+            await live.worker.settle()
+            assert notes.text("notes/v.md") == "By an event.\n"
 
     asyncio.run(asyncio.wait_for(play(), PATIENCE_S))
 
@@ -736,3 +742,30 @@ def test_what_killed_processes_left_beside_the_index_goes_after_a_day(notes: Not
         "2-33.watched",
         f"{os.getpid()}.json",
     }
+
+
+def test_a_canary_folder_that_may_not_be_looked_at_fails_no_question(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def play() -> None:
+        async with followed(notes) as live:
+            await live.until(lambda: not live.worker.is_behind)
+
+            def refused(method: Callable[..., Any]) -> Callable[..., Any]:
+                def refuse(path: Path, *arguments: Any, **options: Any) -> Any:
+                    if path.parent.name == "watch":
+                        raise PermissionError(errno.EACCES, "Permission denied")
+                    return method(path, *arguments, **options)
+
+                return refuse
+
+            with monkeypatch.context() as patch:
+                for name in ("write_text", "stat", "unlink"):
+                    patch.setattr(Path, name, refused(getattr(Path, name)))
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(live.worker.settle(), 1.0)
+            notes.write({"v.md": "May be looked at again.\n"})
+            await live.worker.settle()
+            assert notes.text("notes/v.md") == "May be looked at again.\n"
+
+    asyncio.run(play())

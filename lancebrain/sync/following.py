@@ -19,7 +19,7 @@ from lancebrain.types import Source
 
 from .events import Hints, hints_of, without_lost
 from .run import Run
-from .watcher import RECURSIVE, Events, Watcher
+from .watcher import RECURSIVE, Events, Watcher, can_sing
 from .watchstate import WatchState
 
 if TYPE_CHECKING:
@@ -48,10 +48,12 @@ class Following:
         self._told = told
         self._rules: dict[str, IgnoreRules] = {}
         self._guard = threading.Lock()
+        self._changing = threading.Lock()
         self._watchers: list[Watcher] = []
         self._watched: set[str] = set()
         self._lost_meanwhile: set[str] = set()
         self._missed = 0
+        self._may_return = False
         self._reason = "use_polling is set" if settings.use_polling else ""
 
     def state(self, look_interval_s: float) -> WatchState:
@@ -67,35 +69,42 @@ class Following:
     def is_polling(self) -> bool:
         return bool(self._reason)
 
-    def update(self, run: Run, *, is_full: bool) -> list[str] | None:
-        """Watch what a look went through.
+    def update(self, run: Run, *, is_full: bool) -> None:
+        """Watch what a look went through; folders that were not watched before are told to be
+        looked at once more.
 
         Args:
             is_full: all sources were looked at, so that other folders are not there any more.
-
-        Returns:
-            Document paths of folders that were not watched before, and so have to be looked at
-            once more; None for everything.
         """
         self._rules = self._rules | run.rules
-        if self._reason or not run.states:
-            return []
-        folders = set(self._to_watch(run))
-        with self._guard:
-            self._watched = without_lost(self._watched, self._roots_away(run))
-            if is_full:
-                self._watched &= folders
-            new = folders - self._watched
-        if not new or not self._watch(new):
-            return []
-        if self._watched == new or len(new) > _MOST_WATCHERS * 10:
-            return None
-        places = ((source_of(self.settings.sources, Path(folder)), folder) for folder in new)
-        return [document_path(source, Path(folder)) for source, folder in places if source]
+        returns = is_full and self._may_return and can_sing(self._canary)
+        if (self._reason and not returns) or not run.states:
+            return
+        with self._changing:
+            folders = set(self._to_watch(run))
+            with self._guard:
+                self._watched = (
+                    set() if returns else without_lost(self._watched, self._roots_away(run))
+                )
+                if is_full:
+                    self._watched &= folders
+                new = folders - self._watched
+            if new and self._watch(new):
+                self._told(self._of_new(new))
+                if returns:
+                    self._reason, self._may_return = "", False
+
+    def _of_new(self, folders: Collection[str]) -> Hints:
+        if self._watched == folders or len(folders) > _MOST_WATCHERS * 10:
+            return Hints(everything=True)
+        places = ((source_of(self.settings.sources, Path(folder)), folder) for folder in folders)
+        paths = (document_path(source, Path(folder)) for source, folder in places if source)
+        return Hints(paths=dict.fromkeys(paths))
 
     def hears(self) -> bool:
         """Whether the events of all that happened so far were handed on, after a moment's wait."""
-        watchers = list(self._watchers)
+        with self._changing:  # what a new watcher has missed is told by then
+            watchers = list(self._watchers)
         if all(watcher.hears(_HEAR_S) for watcher in watchers):
             return True
         self._begin_anew_if_cut_off(watchers)
@@ -111,7 +120,7 @@ class Following:
         deaf = [watcher for watcher in self._watchers if not watcher.hears(_CHECK_S)]
         self._begin_anew_if_cut_off(deaf)
         # One that was stopped meanwhile, as another took its place, hears nothing rightly.
-        if any(watcher in self._watchers and watcher.can_sing for watcher in deaf):
+        if can_sing(self._canary) and any(watcher in self._watchers for watcher in deaf):
             self._give_up("file events do not arrive any more")
 
     def stop(self) -> None:
@@ -127,14 +136,16 @@ class Following:
         with self._guard:
             self._lost_meanwhile = set()
             folders = self._watched | set(new) if joined else set(new)
-        watcher = Watcher(folders, self.settings.index / "watch", self._heard, self._give_up)
+        watcher = Watcher(folders, self._canary, self._heard, self._give_up)
         try:
             watcher.start()
         except OSError as error:
+            self._may_return = True  # when it can be seen again
             self._give_up(f"whether file events arrive cannot be seen: {error.strerror}")
             return False
         if not watcher.hears(_START_S):
             watcher.stop()
+            self._may_return = False
             self._give_up("file events do not arrive")
             return False
         with self._guard:
@@ -170,6 +181,10 @@ class Following:
             self.stop()
             with self._guard:
                 self._watched = set()
+
+    @property
+    def _canary(self) -> Path:
+        return self.settings.index / "watch"
 
     def _give_up(self, reason: str) -> None:
         if not self._reason:

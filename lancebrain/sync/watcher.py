@@ -89,21 +89,16 @@ class Watcher:
                     canary.unlink()
 
     @property
-    def can_sing(self) -> bool:
-        """Whether a canary can be made, so that not to hear one tells of events."""
-        trial = self._folder / f"{os.getpid()}-{id(self)}.trial"
-        try:
-            trial.write_text("?", encoding="ascii")
-            trial.unlink()
-        except OSError:
-            return False
-        return True
-
-    @property
     def is_cut_off(self) -> bool:
         """Whether the canary's folder was taken away, so that nothing is heard in it any more; one
         of its name may be there again."""
-        return not self._sign.exists()
+        try:
+            self._sign.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except OSError:
+            return False  # it may not be looked at, for now
+        return False
 
     def stop(self) -> None:
         """Watch no more; does not wait for the thread, which ends within a second."""
@@ -148,3 +143,15 @@ class Watcher:
         # Last: who waited for it has all that came before it.
         if any(name == self._canary for _, name in events):
             self._sang.set()
+
+
+def can_sing(canary: Path) -> bool:
+    """Whether a canary can be made in a folder, so that not to hear one tells of events."""
+    trial = canary / f"{os.getpid()}-{time.monotonic_ns()}.trial"
+    try:
+        canary.mkdir(exist_ok=True)
+        trial.write_text("?", encoding="ascii")
+        trial.unlink()
+    except OSError:
+        return False
+    return True

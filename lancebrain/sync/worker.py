@@ -280,11 +280,7 @@ class Worker:
         """Take a sync to its end, and follow what it found."""
         steps = run.steps()
         is_left = await asyncio.to_thread(step, steps)
-        new = await asyncio.to_thread(self._following.update, run, is_full=is_full)
-        if new is None:
-            self.mark_everything()
-        elif new:
-            self.mark(new)
+        await asyncio.to_thread(self._following.update, run, is_full=is_full)
         if is_left:
             await self._drive(steps)
         self._maintains |= run.committed
