@@ -432,3 +432,21 @@ def test_an_index_that_becomes_writable_is_written_by_who_opened_it_before(
         with pytest.raises(StoreError, match="reading only"):
             brain.sync()
     assert brain.sync().removed == 1
+
+
+def test_a_look_that_took_long_is_not_made_twice_where_nothing_is_found(
+    brain: Brain, notes: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brain.sync([notes])
+    looks = 0
+
+    def look(*_: object, **__: object) -> tuple[str, ...]:
+        nonlocal looks
+        looks += 1
+        clock.now += 5
+        return ()
+
+    monkeypatch.setattr("lancebrain.brain.freshening._look", look)
+    clock.now += 3600
+    assert brain.search("bilby", mode="keyword").hits == ()
+    assert looks == 1

@@ -40,7 +40,7 @@ def freshen(access: Access, looking: Looking, *, text_only: bool) -> tuple[str, 
         notes = (f"Changes on disk may be missing. {error.message}",)
     if due is None:
         # Until the next such look: these answers lack the same.
-        looking.notes = notes
+        looking.looked(notes)
     elif notes:
         looking.mark(due)
     return tuple(dict.fromkeys((*looking.notes, *notes)))

@@ -50,6 +50,16 @@ class Looking:
             self._looked_at = None
             return True
 
+    def looked(self, notes: tuple[str, ...]) -> None:
+        """The look at everything that was due has ended, however long it took.
+
+        Args:
+            notes: what may be missing from answers until the next one.
+        """
+        with self._guard:
+            self._looked_at = self._clock()
+            self.notes = notes
+
     def done(self) -> None:
         """Everything was just looked at."""
         with self._guard:

@@ -192,8 +192,8 @@ def installed(
     changed = after != (before or "")
     without = change(before or "", host.key, None, file)
     kept = file.with_name(file.name + BACKUP)
-    original = _read(kept)
-    if entry is None and original is not None and _differ_in_form(after, original, host.key, file):
+    original = _read(kept) if entry is None and changed else None
+    if original is not None and _differ_in_form(after, original, host.key, file):
         after = original
     # What has our entry already is not as it was before.
     backup = kept if changed and before is not None and without == before else None

@@ -106,14 +106,18 @@ def is_missing_data(error: BaseException) -> bool:
     return any(s in lower for s in _MISSING)
 
 
+def sqlite_code(error: BaseException) -> int:
+    """What SQLite says is the matter, without its variants; 0 for what is not SQLite's."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
 def _number_of(error: BaseException) -> int | None:
     """What the system refused, as ``errno`` counts; None where it did not, or where that a file is
     missing was found out by Lance."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
     if isinstance(error, sqlite3.Error):
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest tells the code's variants
-        return _NUMBERS_OF_SQLITE.get(code, errno.EIO)
+        return _NUMBERS_OF_SQLITE.get(sqlite_code(error), errno.EIO)
     told = _OS_ERROR.search(str(error))
     return int(told[1]) if told and int(told[1]) != errno.ENOENT else None
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from .failures import as_store_error, translated
+from .failures import as_store_error, sqlite_code, translated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -240,12 +240,8 @@ def _used_bytes(db: sqlite3.Connection) -> int:
 
 
 def _is_busy(error: Exception) -> bool:
-    return _code_of(error) == sqlite3.SQLITE_BUSY
+    return sqlite_code(error) == sqlite3.SQLITE_BUSY
 
 
 def _is_damage(error: Exception) -> bool:
-    return _code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def _code_of(error: Exception) -> int:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest tells the code's variants
+    return sqlite_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
